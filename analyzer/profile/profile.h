@@ -1,0 +1,65 @@
+// What one version of PyTorch traces, breaks on and returns: data, generated from an installed torch by
+// tools/profile/generate.py and compiled into the program as sorted tables (no work at start-up).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/ir/error.h"
+
+namespace fullgraph::profile {
+
+// What Dynamo does with a call, by default (`torch._dynamo.trace_rules`, operator tags, registry).
+enum class Treatment : std::uint8_t {
+  Unknown,   // not in the profile
+  InGraph,   // recorded as an operator
+  Inlined,   // its Python source is traced
+  Constant,  // evaluated while tracing (torch.is_grad_enabled, torch.finfo, …)
+  Skipped,   // not traced: a graph break at the call (GB0007)
+};
+
+// What a call returns in eager mode, as far as signatures tell.
+enum class Returns : std::uint8_t { Unknown, Tensor, Tensors, TensorList, Bool, Int, Float, String, Size, Dtype, Device, None };
+
+struct Callable {
+  std::string_view name;  // canonical qualified name: "torch.relu", "torch.nn.functional.relu", "torch.Tensor.item"
+  Treatment treatment = Treatment::Unknown;
+  Returns returns = Returns::Unknown;
+  bool data_dependent_output : 1 = false;  // tag of the aten operator behind it: reads values on the host
+  bool dynamic_output_shape : 1 = false;   // its result's shape depends on values
+  bool nondeterministic_seeded : 1 = false;
+};
+
+// An entry of torch/_dynamo/graph_break_registry.json.
+struct GraphBreak {
+  std::string_view id;    // "GB0206"
+  std::string_view type;  // "setattr() on Tensor.requires_grad"
+  std::string_view explanation;
+};
+
+class Profile {
+ public:
+  // The profile of exactly this version or, for a version without one of its own, the nearest older one, else the
+  // oldest. Errors: text that is not a version.
+  static Result<const Profile*> find(std::string_view version);
+  static std::span<const std::string_view> versions();
+
+  [[nodiscard]] std::string_view version() const;
+  // Looks a name up after resolving aliases; null when the profile does not know it.
+  [[nodiscard]] const Callable* callable(std::string_view qualified_name) const;
+  // "torch.nn.modules.linear.Linear" → "torch.nn.Linear"; the name itself when it is canonical or not known.
+  [[nodiscard]] std::string_view canonical(std::string_view qualified_name) const;
+  // Is this the canonical name of a subclass of torch.nn.Module?
+  [[nodiscard]] bool is_module_class(std::string_view qualified_name) const;
+  [[nodiscard]] const GraphBreak* graph_break(std::string_view id) const;
+  [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
+  // torch._dynamo.config default of a boolean option; false when not known.
+  [[nodiscard]] bool config(std::string_view option) const;
+};
+
+// Dynamo's page about a registry id ("GB0206" → "https://…/gb/gb0206.html").
+std::string graph_break_url(std::string_view id);
+
+}  // namespace fullgraph::profile

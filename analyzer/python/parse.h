@@ -1,0 +1,24 @@
+// Python source → IR, through tree-sitter. The only place that knows the parser.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "analyzer/ir/error.h"
+#include "analyzer/ir/ir.h"
+
+namespace fullgraph::python {
+
+// Reads a file. Errors: not readable, a directory, larger than 64 MiB, not UTF-8 (names line and column and the
+// declared coding if there is one), NUL bytes. `shown` is the path as reports shall print it.
+Result<std::shared_ptr<const ir::SourceFile>> read_source(const std::string& path, const std::string& shown);
+
+// Checks a text that did not come from a file (stdin, an editor buffer) in the same way.
+Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, const std::string& shown);
+
+// Lowers `source`. Never fails: what cannot be parsed becomes Error nodes and an entry in Module::errors, and
+// everything around it is lowered as usual. Nesting deeper than the parser or the lowering can follow is cut with an
+// entry in `errors`. `name` is the dotted module name.
+std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name, bool is_package);
+
+}  // namespace fullgraph::python

@@ -1,0 +1,71 @@
+// The set of modules that can be seen: those that are linted, and those that they import.
+//
+// Names are resolved to files the way Python's import system would with the given search path, without running
+// anything. Modules are parsed at most once, on first use, from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ir/error.h"
+#include "analyzer/ir/ir.h"
+
+namespace fullgraph::python {
+
+// The dotted module name of a file and the folder that must be on the search path to import it: the first parent
+// folder without an __init__.py. ("src/pkg/a/b.py" with pkg and a packages → "pkg.a.b", "src").
+struct ModuleName {
+  std::string name;
+  std::string search_root;
+  bool is_package = false;
+};
+ModuleName module_name_of(const std::string& path);
+
+class Program {
+ public:
+  // `search_path`: folders tried in order for absolute imports (the linted files' own roots are put in front by
+  // `add_file`).
+  explicit Program(std::vector<std::string> search_path);
+  ~Program();
+
+  struct File {
+    std::string path;   // absolute
+    std::string shown;  // as reports print it
+    std::shared_ptr<const ir::Module> module;  // null when unreadable
+    Error error;        // why, when unreadable
+  };
+
+  // Registers files to be linted and parses them with `jobs` threads. A text given for a path replaces the file's
+  // content (stdin, editor buffers). Order of the result is the order of `inputs`.
+  struct Input {
+    std::string path;
+    std::string shown;
+    const std::string* text = nullptr;
+  };
+  const std::vector<File>& load(const std::vector<Input>& inputs, unsigned jobs);
+  [[nodiscard]] const std::vector<File>& files() const;
+
+  // Finds and parses the module with this absolute dotted name; null when there is none in the search path or it
+  // cannot be read. Thread-safe; the result lives as long as the Program. Names whose first component is in
+  // `set_opaque` (torch, numpy, …) are never looked for.
+  const ir::Module* find(std::string_view dotted);
+  void set_opaque(std::vector<std::string> packages);
+
+  // Is there a folder without __init__.py (namespace package) or a package of that name?
+  bool is_package(std::string_view dotted);
+
+  // "a.b", level 1, name "c" from module m → absolute name ("pkg.a.b.c"-style parent resolution of relative imports);
+  // empty when the level leaves the package.
+  static std::string absolute_name(const ir::Module& from, std::string_view module, unsigned level);
+
+  // Was this module among the linted files?
+  bool is_linted(const ir::Module& module) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fullgraph::python

@@ -1,0 +1,37 @@
+// The tracer's front: a program in, events out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/ir/error.h"
+#include "analyzer/profile/profile.h"
+#include "analyzer/python/program.h"
+#include "analyzer/trace/event.h"
+
+namespace fullgraph::trace {
+
+enum class Mode : std::uint8_t { Any, Train, Eval };
+enum class Roots : std::uint8_t { Auto, Compiled, Modules };
+
+struct Options {
+  Mode mode = Mode::Any;
+  Roots roots = Roots::Auto;
+  bool fullgraph = false;            // capture mode where the compile site does not say
+  unsigned jobs = 0;                 // 0: all cores
+  std::vector<std::string> entries;  // "path/to/file.py:function" or "pkg.module:function"
+  std::function<void(std::size_t done, std::size_t total)> progress;  // may be empty; called from any thread
+};
+
+struct Outcome {
+  std::vector<Event> events;   // in an order that depends neither on `jobs` nor on the order of the files
+  std::vector<Error> errors;   // an entry that does not exist, …
+  std::size_t roots = 0;       // how many roots were traced
+};
+
+// Traces everything reachable from the roots of `program`. Never runs any of its code.
+Outcome trace(python::Program& program, const profile::Profile& profile, const Options& options);
+
+}  // namespace fullgraph::trace

@@ -1,0 +1,71 @@
+// What a rule says: the data of a finding, and the edits that repair it. Reports, the baseline, suppressions and the
+// fixer all work on these; they know nothing of rules or events.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/ir/source.h"
+
+namespace fullgraph {
+
+enum class Severity : std::uint8_t {
+  Error,    // Dynamo breaks whenever the line runs
+  Warning,  // it breaks under the stated condition
+  Hazard,   // no break, but training or caching goes wrong
+  Info,     // about the lint run; never fails it
+};
+
+struct Place {
+  std::shared_ptr<const ir::SourceFile> source;
+  ir::Span span;
+};
+
+// One step of the way from a root to the finding: the place of the call and the function that contains it.
+struct PathStep {
+  Place place;
+  std::string function;  // qualified name of the calling function
+};
+
+struct Related {
+  Place place;
+  std::string message;
+};
+
+enum class Applicability : std::uint8_t {
+  Safe,     // eager behaviour is unchanged in every mode
+  Unsafe,   // a stated change of behaviour
+  Display,  // advice, never applied
+};
+
+struct Edit {
+  Place place;       // the range that is replaced (empty: insertion)
+  std::string text;
+};
+
+// Edits that are applied together or not at all.
+struct Fix {
+  Applicability applicability = Applicability::Display;
+  std::string message;
+  std::vector<Edit> edits;
+};
+
+struct Diagnostic {
+  std::string code;      // "FG101"
+  std::string name;      // "requires-grad-assignment"
+  Severity severity = Severity::Error;
+  std::string message;   // one sentence without trailing period
+  Place place;
+  std::string function;  // qualified name of the enclosing function, may be empty
+  std::string condition; // "training and self._requires_grad"; empty: always
+  std::string gb_id;     // "GB0206", empty for hazards
+  std::string url;       // Dynamo's page, else the rule's
+  std::vector<std::string> roots;  // qualified names ("pkg.mod.Model.forward"), sorted
+  std::vector<PathStep> path;      // outermost first; from one of the roots
+  std::vector<Related> related;
+  std::vector<Fix> fixes;
+};
+
+}  // namespace fullgraph
