@@ -1,0 +1,140 @@
+// Owns abstract objects and records their changes.
+//
+// Branches whose condition is not known are tried one after the other: run the first, take its changes aside, undo
+// them, run the second, and join the two. The journal holds what is needed to undo: for each change the object, the
+// place in it, and the old content.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/trace/objects.h"
+
+namespace fullgraph::trace {
+
+class Heap {
+ public:
+  Heap();
+
+  template <class T, class... Args>
+  T* make(Args&&... args) {
+    auto owned = std::make_unique<T>(std::forward<Args>(args)...);
+    T* raw = owned.get();
+    (persistent_ ? lasting_ : passing_).push_back(std::move(owned));
+    return raw;
+  }
+
+  // Common values.
+  Value none, yes, no, unknown, ellipsis, not_implemented;
+  Value boolean(bool value) const { return value ? yes : no; }
+  Value integer(std::int64_t value);
+  Value real(double value);
+  Value string(std::string_view value);
+  Value typed(Kind kind, const Sym* sym = nullptr);  // a scalar of which only the type is known
+  Value symbolic(const Sym* sym);                    // nothing known but its name
+  SequenceObject* sequence(Kind kind, std::vector<Value> items);
+  SequenceObject* some(Kind kind, Value element);    // inexact
+  TensorObject* tensor(Origin origin);
+  DictObject* dict();
+
+  // The Sym with this text; equal texts are one Sym.
+  const Sym* sym(std::string_view text, Sym::What what = Sym::What::Plain);
+
+  // ---- change, through the journal
+  void set_slot(EnvObject* env, std::size_t slot, Value value);
+  void set_name(EnvObject* env, ir::Symbol name, Value value);
+  void set_attribute(Object* object, AttrMap& map, ir::Symbol name, Value value);
+  SequenceObject* change(SequenceObject* sequence);  // call before changing; returns its argument
+  DictObject* change(DictObject* dict);
+  TensorObject* change(TensorObject* tensor);
+  IteratorObject* change(IteratorObject* iterator);
+  InstanceObject* change_module(InstanceObject* instance);  // its ModuleState and payload
+  void set_flag(bool* flag, bool value);
+  void set_value(Value* place, Value value);
+
+  using Mark = std::size_t;
+  [[nodiscard]] Mark mark() const { return journal_.size(); }
+  void rollback(Mark mark);
+
+  // The changes since `mark`, undone and taken aside: each place with the content that it had at the end.
+  class Changes;
+  Changes take(Mark mark);
+  // Applies changes again as they are.
+  void apply(const Changes& changes);
+  // Sets every place that either branch changed to the join of what the two left there.
+  void join(const Changes& first, const Changes& second);
+
+  // Do the changes since `mark` touch anything that lasts beyond `env`?
+  [[nodiscard]] bool changed_outside(Mark mark, const EnvObject* env) const;
+
+  [[nodiscard]] Value join(Value a, Value b);
+
+  // Objects made while persistent outlive `clear`; their changes are not recorded.
+  class Persistent;
+  void clear();  // drops all passing objects; the journal must be empty
+
+ private:
+  friend class Persistent;
+  struct Place;
+  struct Content;
+  struct Entry;
+  void record(Entry entry);
+  Content content(const Place& place) const;
+  void put(const Place& place, const Content& content);
+  Content join(const Content& a, const Content& b, const Place& place);
+
+  bool persistent_ = false;
+  std::vector<std::unique_ptr<Object>> lasting_, passing_;
+  std::vector<Entry> journal_;
+  std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;
+  std::vector<Value> small_integers_;
+};
+
+// Where a change happened. `slot` and `name` are used by kind.
+struct Heap::Place {
+  enum class Kind : std::uint8_t { Slot, Name, Attribute, Sequence, Dict, Tensor, Iterator, Module, Flag, Cell };
+  Kind kind;
+  void* object;            // EnvObject, AttrMap, SequenceObject, …, bool, Value
+  std::uint64_t key = 0;   // slot or symbol id
+  Object* owner = nullptr; // the object that an AttrMap belongs to
+  bool operator==(const Place& other) const { return kind == other.kind && object == other.object && key == other.key; }
+};
+
+struct Heap::Content {
+  Value value = nullptr;
+  bool flag = false;
+  std::shared_ptr<Object> copy;  // of sequences, dicts, tensors, iterators, instances (state and payload only)
+};
+
+struct Heap::Entry {
+  Place place;
+  Content old;
+};
+
+class Heap::Changes {
+ public:
+  struct Change {
+    Place place;
+    Content before, after;
+  };
+  std::vector<Change> list;
+  // Leaves out changes of the variables of `env`.
+  void drop(const EnvObject* env);
+};
+
+class Heap::Persistent {
+ public:
+  explicit Persistent(Heap& heap) : heap_(heap), before_(heap.persistent_) { heap.persistent_ = true; }
+  ~Persistent() { heap_.persistent_ = before_; }
+  Persistent(const Persistent&) = delete;
+  Persistent& operator=(const Persistent&) = delete;
+
+ private:
+  Heap& heap_;
+  bool before_;
+};
+
+}  // namespace fullgraph::trace
