@@ -4,6 +4,7 @@
 # Runs as a script (cmake -P) at build time, so that a changed code is noticed without configuring again.
 
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_minimum_required(VERSION 3.25)
   set(entries "")
   set(codes "")
   set(names "")
@@ -13,6 +14,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     if(NOT text MATCHES "const Rule ${stem}[ \n]*[={]")
       continue()
     endif()
+    string(REGEX REPLACE "^.*const Rule ${stem}[ \n]*[={]" "" text "${text}")
     if(NOT text MATCHES "[.]code *= *\"(FG[0-9][0-9][0-9])\"")
       message(FATAL_ERROR "${file}: no `.code = \"FGnnn\"`")
     endif()
