@@ -57,7 +57,8 @@ constexpr std::array events{trace::EventKind::HookReadsParamGrad};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = "the module backward hook " + named(event.subject.empty() ? event.callee : event.subject, "here") +
+  diagnostic.message = "the module backward hook " +
+                       named(event.subject.empty() ? event.callee : event.subject, "here") +
                        " reads `.grad` of parameters, which may not be accumulated yet when it runs; use "
                        "`register_post_accumulate_grad_hook` on the parameters";
   advise(diagnostic, "Move the body into a hook registered with `Tensor.register_post_accumulate_grad_hook`");
@@ -66,16 +67,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 }  // namespace
 
-extern const Rule hook_reads_param_grad{
-    .info = {.code = "FG204",
-             .name = "hook-reads-param-grad",
-             .summary = "a module backward hook relies on `param.grad` being there",
-             .severity = Severity::Hazard,
-             .gb_ids = "",
-             .fix = FixAvailability::None,
-             .since = "0.1.0",
-             .documentation = documentation},
-    .events = events,
-    .check = check};
+extern const Rule hook_reads_param_grad{.info = {.code = "FG204",
+                                                 .name = "hook-reads-param-grad",
+                                                 .summary = "a module backward hook relies on `param.grad` being there",
+                                                 .severity = Severity::Hazard,
+                                                 .gb_ids = "",
+                                                 .fix = FixAvailability::None,
+                                                 .since = "0.1.0",
+                                                 .documentation = documentation},
+                                        .events = events,
+                                        .check = check};
 
 }  // namespace fullgraph::rules

@@ -60,16 +60,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 }  // namespace
 
-extern const Rule late_hook{
-    .info = {.code = "FG205",
-             .name = "late-hook",
-             .summary = "a module hook is registered after the first compiled call",
-             .severity = Severity::Hazard,
-             .gb_ids = "",
-             .fix = FixAvailability::None,
-             .since = "0.1.0",
-             .documentation = documentation},
-    .events = events,
-    .check = check};
+extern const Rule late_hook{.info = {.code = "FG205",
+                                     .name = "late-hook",
+                                     .summary = "a module hook is registered after the first compiled call",
+                                     .severity = Severity::Hazard,
+                                     .gb_ids = "",
+                                     .fix = FixAvailability::None,
+                                     .since = "0.1.0",
+                                     .documentation = documentation},
+                            .events = events,
+                            .check = check};
 
 }  // namespace fullgraph::rules

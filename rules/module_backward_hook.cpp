@@ -68,8 +68,8 @@ constexpr std::array events{trace::EventKind::ModuleBackwardHook};
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   if (event.gb_id.empty()) {
-    const std::string_view callee = event.callee.empty() ? std::string_view("register_full_backward_hook")
-                                                         : last_name(event.callee);
+    const std::string_view callee =
+        event.callee.empty() ? std::string_view("register_full_backward_hook") : last_name(event.callee);
     diagnostic.message = named(callee, "") + " puts a backward hook on " + named(event.subject, "a module") +
                          " that stays, so each compiled call of a module that carries it ends the graph, in eval mode "
                          "too; hook its parameters with `register_post_accumulate_grad_hook`";
@@ -85,16 +85,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 }  // namespace
 
-extern const Rule module_backward_hook{
-    .info = {.code = "FG201",
-             .name = "module-backward-hook",
-             .summary = "a module carries a backward hook that is always on",
-             .severity = Severity::Error,
-             .gb_ids = "GB0083 GB0104",
-             .fix = FixAvailability::None,
-             .since = "0.1.0",
-             .documentation = documentation},
-    .events = events,
-    .check = check};
+extern const Rule module_backward_hook{.info = {.code = "FG201",
+                                                .name = "module-backward-hook",
+                                                .summary = "a module carries a backward hook that is always on",
+                                                .severity = Severity::Error,
+                                                .gb_ids = "GB0083 GB0104",
+                                                .fix = FixAvailability::None,
+                                                .since = "0.1.0",
+                                                .documentation = documentation},
+                                       .events = events,
+                                       .check = check};
 
 }  // namespace fullgraph::rules

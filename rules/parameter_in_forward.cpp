@@ -63,24 +63,24 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   const std::string_view callee = event.callee.empty() ? std::string_view("torch.nn.Parameter") : event.callee;
   const bool itself = last_name(callee) == "Parameter";
   diagnostic.message = (itself ? "a parameter is built in compiled code, on which Dynamo breaks"
-                               : named(callee, "a layer") + " builds its parameters in compiled code, on which Dynamo "
-                                                            "breaks") +
+                               : named(callee, "a layer") +
+                                     " builds its parameters in compiled code, on which Dynamo "
+                                     "breaks") +
                        std::string("; build it in `__init__` or before the model is compiled");
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
-extern const Rule parameter_in_forward{
-    .info = {.code = "FG104",
-             .name = "parameter-in-forward",
-             .summary = "an `nn.Parameter` is built in compiled code",
-             .severity = Severity::Error,
-             .gb_ids = "GB0264 GB0226 GB0227 GB0235 GB0237",
-             .fix = FixAvailability::None,
-             .since = "0.1.0",
-             .documentation = documentation},
-    .events = events,
-    .check = check};
+extern const Rule parameter_in_forward{.info = {.code = "FG104",
+                                                .name = "parameter-in-forward",
+                                                .summary = "an `nn.Parameter` is built in compiled code",
+                                                .severity = Severity::Error,
+                                                .gb_ids = "GB0264 GB0226 GB0227 GB0235 GB0237",
+                                                .fix = FixAvailability::None,
+                                                .since = "0.1.0",
+                                                .documentation = documentation},
+                                       .events = events,
+                                       .check = check};
 
 }  // namespace fullgraph::rules

@@ -97,8 +97,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   diagnostic.message = "setting `requires_grad` of " + named(event.subject, "a tensor") +
                        std::string(value_text(event.value)) +
-                       " ends the graph, even if the flag has that value already; " +
-                       std::string(advice(event.origin));
+                       " ends the graph, even if the flag has that value already; " + std::string(advice(event.origin));
   context.report(std::move(diagnostic));
 }
 

@@ -68,7 +68,8 @@ constexpr std::array events{trace::EventKind::RequiresGradCalled};
 
 std::string leaked(const std::string& subject) {
   return subject +
-         " is made a leaf by `requires_grad_()` and reaches an output that requires grad, on which torch 2.12 and later "
+         " is made a leaf by `requires_grad_()` and reaches an output that requires grad, on which torch 2.12 and "
+         "later "
          "break (earlier versions break on every such call); return a detached result or mark it before the compiled "
          "region";
 }

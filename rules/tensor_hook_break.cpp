@@ -1,6 +1,6 @@
-// FG202: hooks on tensors, and the like, where Dynamo breaks on them. Since 2.11 a hook on an intermediate is traced, so
-// what breaks is what its body does to the outside or asks about the gradient; each of these has an id of its own, and
-// the id chooses the words.
+// FG202: hooks on tensors, and the like, where Dynamo breaks on them. Since 2.11 a hook on an intermediate is traced,
+// so what breaks is what its body does to the outside or asks about the gradient; each of these has an id of its own,
+// and the id chooses the words.
 #include <array>
 
 #include "rules/wording.h"
@@ -72,20 +72,26 @@ struct Wording {
 };
 
 constexpr std::array wordings{
-    Wording{"GB0067", "the hook on ", " changes state outside of it, which Dynamo cannot trace; return the gradient or "
-                                      "the tensor instead and collect it outside"},
-    Wording{"GB4413", "the hook on ", " changes state outside of it, which Dynamo cannot trace; return the gradient or "
-                                      "the tensor instead and collect it outside"},
-    Wording{"GB7444", "the hook on ", " depends on the strides of the gradient, which are unknown while tracing; make "
-                                      "the hook pure tensor arithmetic"},
-    Wording{"GB0100", "the handle of the hook on ", " is stored in a global, on which Dynamo breaks; keep the handle "
-                                                    "local or register the hook outside"},
+    Wording{"GB0067", "the hook on ",
+            " changes state outside of it, which Dynamo cannot trace; return the gradient or "
+            "the tensor instead and collect it outside"},
+    Wording{"GB4413", "the hook on ",
+            " changes state outside of it, which Dynamo cannot trace; return the gradient or "
+            "the tensor instead and collect it outside"},
+    Wording{"GB7444", "the hook on ",
+            " depends on the strides of the gradient, which are unknown while tracing; make "
+            "the hook pure tensor arithmetic"},
+    Wording{"GB0100", "the handle of the hook on ",
+            " is stored in a global, on which Dynamo breaks; keep the handle "
+            "local or register the hook outside"},
     Wording{"GB0013", "the handle of the hook on ", " cannot leave the compiled frame; register the hook outside"},
     Wording{"GB0467", "the handle of the hook on ", " cannot be used in compiled code; register the hook outside"},
-    Wording{"GB0029", "a hook on the computed tensor ", " ends the graph up to torch 2.10; use an autograd.Function or "
-                                                        "upgrade torch"},
-    Wording{"GB0108", "`retain_grad()` of the computed tensor ", " ends the graph; return the tensor and use "
-                                                                 "`torch.autograd.grad` outside"},
+    Wording{"GB0029", "a hook on the computed tensor ",
+            " ends the graph up to torch 2.10; use an autograd.Function or "
+            "upgrade torch"},
+    Wording{"GB0108", "`retain_grad()` of the computed tensor ",
+            " ends the graph; return the tensor and use "
+            "`torch.autograd.grad` outside"},
 };
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
@@ -103,16 +109,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 }  // namespace
 
-extern const Rule tensor_hook_break{
-    .info = {.code = "FG202",
-             .name = "tensor-hook-break",
-             .summary = "a tensor hook in compiled code does what Dynamo cannot trace",
-             .severity = Severity::Error,
-             .gb_ids = "GB0013 GB0029 GB0067 GB0100 GB0108 GB0467 GB4413 GB7444",
-             .fix = FixAvailability::None,
-             .since = "0.1.0",
-             .documentation = documentation},
-    .events = events,
-    .check = check};
+extern const Rule tensor_hook_break{.info = {.code = "FG202",
+                                             .name = "tensor-hook-break",
+                                             .summary = "a tensor hook in compiled code does what Dynamo cannot trace",
+                                             .severity = Severity::Error,
+                                             .gb_ids = "GB0013 GB0029 GB0067 GB0100 GB0108 GB0467 GB4413 GB7444",
+                                             .fix = FixAvailability::None,
+                                             .since = "0.1.0",
+                                             .documentation = documentation},
+                                    .events = events,
+                                    .check = check};
 
 }  // namespace fullgraph::rules

@@ -72,7 +72,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this flag") +
                        " only decides whether an activation is marked for reentrant checkpointing" +
-                       with_detail(event) + "; remove it together with the marking and checkpoint with "
+                       with_detail(event) +
+                       "; remove it together with the marking and checkpoint with "
                        "`use_reentrant=False`";
   advise(diagnostic, "Remove the flag, the branch on it and every assignment to it");
   context.report(std::move(diagnostic));

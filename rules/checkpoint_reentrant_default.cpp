@@ -1,0 +1,84 @@
+// FG302: a checkpoint that does not say `use_reentrant`. In every torch so far the default is the reentrant form plus a
+// warning that a later version will raise; it never did, so the message promises no exception.
+#include <array>
+
+#include "rules/wording.h"
+
+namespace fullgraph::rules {
+namespace {
+
+constexpr std::string_view documentation = R"(## What it does
+
+Reports a call of `torch.utils.checkpoint.checkpoint` or `checkpoint_sequential`, or a
+`gradient_checkpointing_enable()` that leads to one, where `use_reentrant` is not given.
+
+## Why is this bad?
+
+Without the argument the *reentrant* form is used, with a warning at run time: a block whose inputs do not require grad
+gets no gradients (`FG303`). Libraries override the default in different directions, so the same line means different
+things in different versions of them. Say which form is meant.
+
+## Example
+
+```python
+hidden = checkpoint(layer, hidden)
+```
+
+## Use instead
+
+```python
+hidden = checkpoint(layer, hidden, use_reentrant=False)
+```
+
+## Fix
+
+Pass `use_reentrant=False`; advice only, since it changes which gradients exist where the block's inputs do not require
+grad.
+
+## References
+
+- [torch.utils.checkpoint](https://docs.pytorch.org/docs/stable/checkpoint.html)
+)";
+
+constexpr std::array events{trace::EventKind::Checkpoint};
+
+// Normally the argument is not there at all; where a wrapper passes `use_reentrant=None` on, that literal is.
+void offer_explicit(Diagnostic& diagnostic, const trace::CheckpointFacts& facts) {
+  if (facts.argument_module == nullptr || facts.argument.begin == facts.argument.end) {
+    advise(diagnostic, facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
+                                              : "Pass `use_reentrant=False`");
+    return;
+  }
+  diagnostic.fixes.push_back({.applicability = Applicability::Unsafe,
+                              .message = "Use non-reentrant checkpointing (gradients that were missing appear)",
+                              .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
+}
+
+void check(const trace::Event& event, const RuleInfo& info, Context& context) {
+  const trace::CheckpointFacts& facts = event.checkpoint;
+  if (facts.reentrant != trace::CheckpointFacts::Reentrant::Absent) return;
+  Diagnostic diagnostic = begin_hazard(info, event, context);
+  diagnostic.message =
+      facts.through_settings
+          ? "checkpointing is switched on without `use_reentrant`, so torch's reentrant default may apply; say "
+            "`use_reentrant=False`"
+          : "`use_reentrant` is not given, so this checkpoint of " + named(event.subject, "a block") +
+                " is reentrant by default; say `use_reentrant=False`";
+  offer_explicit(diagnostic, facts);
+  context.report(std::move(diagnostic));
+}
+
+}  // namespace
+
+extern const Rule checkpoint_reentrant_default{.info = {.code = "FG302",
+                                                        .name = "checkpoint-reentrant-default",
+                                                        .summary = "activation checkpointing without `use_reentrant`",
+                                                        .severity = Severity::Hazard,
+                                                        .gb_ids = "",
+                                                        .fix = FixAvailability::Sometimes,
+                                                        .since = "0.1.0",
+                                                        .documentation = documentation},
+                                               .events = events,
+                                               .check = check};
+
+}  // namespace fullgraph::rules
