@@ -1,0 +1,36 @@
+"""What a person or a machine gets to read, letter for letter. `./dev test golden --update` accepts what is seen; the
+difference then shows in the commit."""
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from conftest import run_fullgraph
+
+OUTPUTS = pathlib.Path(__file__).parent / "outputs"
+QUICKSTART = "fixtures/quickstart"
+
+COMMANDS = {
+    **{f"quickstart.{name}": ("check", "--no-cache", "--output-format", name, QUICKSTART)
+       for name in ("full", "concise", "github", "gitlab", "junit")},
+    "quickstart.eval.concise": ("check", "--no-cache", "--mode", "eval", "--output-format", "concise", QUICKSTART),
+    "quickstart.entry.concise": ("check", "--no-cache", "--output-format", "concise", "--entry",
+                                 f"{QUICKSTART}/speech/model.py:example", QUICKSTART),
+    "rule.FG101": ("rule", "FG101"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output(name, request):
+    seen = run_fullgraph(*COMMANDS[name]).ok().stdout
+    path = OUTPUTS / f"{name}.txt"
+    if request.config.getoption("--update"):
+        OUTPUTS.mkdir(exist_ok=True)
+        path.write_text(seen, encoding="utf-8")
+    assert path.exists(), "no golden output yet: ./dev test golden --update"
+    assert seen == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output_is_the_same_again(name):
+    assert run_fullgraph(*COMMANDS[name]).stdout == run_fullgraph(*COMMANDS[name]).stdout

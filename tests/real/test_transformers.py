@@ -1,0 +1,91 @@
+"""Real model code. What must be found is read from the sources themselves, so that nothing here is a copied output."""
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+from conftest import run_fullgraph, transformers_sources
+
+# Speech encoders that mark their hidden states, and decoders that mark their position bias, in every training forward.
+SPEECH = ("wav2vec2", "wav2vec2_conformer", "hubert", "wavlm", "sew", "sew_d", "unispeech", "unispeech_sat", "speecht5",
+          "data2vec")
+BIASED = ("t5", "mt5", "longt5", "switch_transformers", "udop", "pix2struct", "pop2piano")
+
+MARKED = re.compile(r"^\s*(?!self\b)\w+\.requires_grad = True\b")
+
+
+def lines_matching(path: pathlib.Path, pattern: str | re.Pattern) -> list[int]:
+    return [n for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if re.search(pattern, line)]
+
+
+def marked_lines(families):
+    models = transformers_sources("5.24.0") / "models"
+    for family in families:
+        found = [(path, line) for path in sorted((models / family).glob("modeling_*.py")) for line in lines_matching(path, MARKED)]
+        assert found, f"{family} has no such line any more: the test has lost its subject"
+        yield from found
+
+
+@pytest.fixture(scope="module")
+def models():
+    """All findings in transformers/models of 5.24.0."""
+    return run_fullgraph("check", "--no-cache", "--output-format", "json", transformers_sources("5.24.0") / "models",
+                         timeout=300).ok().json()
+
+
+def at(report, path, line, code):
+    return [f for f in report["findings"] if f["code"] == code and f["line"] == line
+            and pathlib.Path(f["file"]).resolve() == path.resolve()]
+
+
+def test_speech_encoders_mark_hidden_states(models):
+    for path, line in marked_lines(SPEECH):
+        found = at(models, path, line, "FG101")
+        assert found, f"{path}:{line}"
+        # `if self._requires_grad and self.training:` stands above each of them
+        assert "training" in found[0]["condition"] and "_requires_grad" in found[0]["condition"], found[0]["condition"]
+
+
+def test_decoders_mark_their_position_bias(models):
+    for path, line in marked_lines(BIASED):
+        found = at(models, path, line, "FG101")
+        assert found, f"{path}:{line}"
+        # `if self.gradient_checkpointing and self.training:`
+        assert "training" in found[0]["condition"] and "gradient_checkpointing" in found[0]["condition"], found[0]["condition"]
+
+
+def test_flags_and_freezing_are_no_findings(models):
+    """`self._requires_grad = …` is a plain flag; freezing happens outside compiled code."""
+    texts: dict[str, list[str]] = {}
+    for finding in models["findings"]:
+        if not finding["code"].startswith("FG1"):
+            continue
+        lines = texts.setdefault(finding["file"], pathlib.Path(finding["file"]).read_text(encoding="utf-8").splitlines())
+        assert "self._requires_grad =" not in lines[finding["line"] - 1], finding
+        assert "freeze" not in finding["function"].rpartition(".")[2], finding
+
+
+def test_every_file_is_read():
+    """All of the release: no syntax error is seen in valid code, and nothing else goes wrong."""
+    report = run_fullgraph("check", "--no-cache", "--output-format", "json", transformers_sources("5.24.0"), timeout=300).ok().json()
+    assert not report["errors"]
+    assert not [f for f in report["findings"] if f["code"] == "FG902"]
+
+
+def test_tensor_parallel_hook_of_5_20():
+    """Replicated parameters: a module backward hook all-reduces `param.grad`, which may not be there yet."""
+    path = transformers_sources("5.20.0") / "distributed" / "tensor_parallel.py"
+    report = run_fullgraph("check", "--no-cache", "--output-format", "json", path).ok().json()
+    [registered] = lines_matching(path, r"module\.register_full_backward_hook\(_all_reduce_grads\)")
+    [hook] = [n for n in lines_matching(path, r"def _all_reduce_grads\b") if n < registered]
+    assert at(report, path, registered, "FG201")
+    assert any(at(report, path, line, "FG204") for line in range(hook, registered + 1))
+
+
+def test_tensor_parallel_hook_of_5_24_is_repaired():
+    """Hooks on the parameters that are really loaded, attached in the first forward."""
+    path = transformers_sources("5.24.0") / "distributed" / "tensor_parallel.py"
+    assert lines_matching(path, r"register_post_accumulate_grad_hook")
+    report = run_fullgraph("check", "--no-cache", "--output-format", "json", path).ok().json()
+    assert not [f for f in report["findings"] if f["code"] in ("FG201", "FG204")]

@@ -1,0 +1,66 @@
+"""Every fixture in fixtures/rules/<CODE>/: what is found there is what its marks say, whatever the number of threads."""
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import ROOT, run_fullgraph
+from marks import disagreements, read_marks
+
+RULES = ROOT / "fixtures" / "rules"
+
+
+def fixture_files():
+    """A fixture is a file, or a folder with main.py (several files); *.fixed.py is what a fix makes of its sibling."""
+    for path in sorted(RULES.glob("FG*/*")):
+        if path.is_dir() and (path / "main.py").exists():
+            yield path
+        elif path.suffix == ".py" and not path.name.endswith(".fixed.py"):
+            yield path
+
+
+FIXTURES = list(fixture_files())
+
+
+def check(path, jobs):
+    main = path / "main.py" if path.is_dir() else path
+    _, mode = read_marks(main)
+    entry = ["--entry", f"{main}:case"] if re.search(r"^def case\(", main.read_text(encoding="utf-8"), re.M) else []
+    return run_fullgraph("check", "--no-cache", *entry, "--mode", mode, "--jobs", jobs, "--output-format", "json", path).ok()
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_fixture(path):
+    result = check(path, 1)
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    wrong = []
+    for file in files:
+        marks, _ = read_marks(file)
+        findings = [f for f in result.findings() if (ROOT / f["file"]).resolve() == file.resolve()]
+        wrong += [f"{file.name} {text}" for text in disagreements(marks, findings)]
+        if path.name.startswith("ok_"):
+            assert not any(mark.kind != "secondary" for mark in marks.values()), "ok_ fixtures have no marks"
+    assert not wrong, "\n".join(wrong)
+    assert not result.json()["errors"]
+    assert check(path, 4).stdout == result.stdout, "four threads find something else than one"
+
+
+def test_every_rule_has_fixtures():
+    """Each code has a documentation, an example that is found, and a look-alike that is not."""
+    codes = {rule["code"] for rule in json.loads(run_fullgraph("rule", "--all", "--output-format", "json").ok().stdout)}
+    missing = []
+    for code in sorted(codes):
+        names = [path.name for path in FIXTURES if path.parent.name == code]
+        if not any(not name.startswith("ok_") for name in names):
+            missing.append(f"{code}: no fixture in which it is found")
+        if not any(name.startswith("ok_") for name in names):
+            missing.append(f"{code}: no ok_ fixture")
+    assert not missing, "\n".join(missing)
+
+
+def test_examples_of_the_documentation_are_python():
+    """What a rule's documentation shows as code must at least parse."""
+    for rule in json.loads(run_fullgraph("rule", "--all", "--output-format", "json").ok().stdout):
+        for number, block in enumerate(re.findall(r"```python\n(.*?)```", rule["documentation"], re.S), 1):
+            compile(block, f"{rule['code']} example {number}", "exec")
