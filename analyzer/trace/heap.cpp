@@ -1,6 +1,7 @@
 #include "analyzer/trace/heap.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace fullgraph::trace {
 
@@ -113,19 +114,23 @@ TensorObject* Heap::tensor(Origin origin) {
 
 DictObject* Heap::dict() { return make<DictObject>(); }
 
-const Sym* Heap::sym(std::string_view text, Sym::What what) {
-  auto found = syms_.find(std::string(text));
+const Sym* Heap::sym(std::string_view text, Sym::What what) { return sym_of(text, text, what); }
+
+const Sym* Heap::sym_of(std::string_view key, std::string_view text, Sym::What what) {
+  auto found = syms_.find(std::string(key));
   if (found == syms_.end()) {
     auto made = std::make_unique<Sym>(Sym{std::string(text), what, static_cast<std::uint32_t>(syms_.size() + 1)});
-    found = syms_.emplace(std::string(text), std::move(made)).first;
+    found = syms_.emplace(std::string(key), std::move(made)).first;
   }
   return found->second.get();
 }
 
 // ---------------------------------------------------------------------------------------------------- changes
 
-void Heap::record(Entry entry) {
-  if (!persistent_) journal_.push_back(std::move(entry));
+void Heap::record(Entry entry) { journal_.push_back(std::move(entry)); }
+
+void Heap::commit(Mark mark) {
+  while (journal_.size() > mark) journal_.pop_back();
 }
 
 void Heap::set_slot(EnvObject* env, std::size_t slot, Value value) {
@@ -144,23 +149,22 @@ void Heap::set_attribute(Object* object, AttrMap& map, Symbol name, Value value)
 }
 
 SequenceObject* Heap::change(SequenceObject* sequence) {
-  if (!persistent_) journal_.push_back({{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
+  journal_.push_back({{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
   return sequence;
 }
 
 DictObject* Heap::change(DictObject* dict) {
-  if (!persistent_) journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
+  journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
   return dict;
 }
 
 TensorObject* Heap::change(TensorObject* tensor) {
-  if (!persistent_) journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
+  journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
   return tensor;
 }
 
 IteratorObject* Heap::change(IteratorObject* iterator) {
-  if (!persistent_)
-    journal_.push_back({{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
+  journal_.push_back({{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
   return iterator;
 }
 
@@ -175,7 +179,7 @@ std::shared_ptr<InstanceObject> copy_of_state(const InstanceObject& instance) {
 }  // namespace
 
 InstanceObject* Heap::change_module(InstanceObject* instance) {
-  if (!persistent_) journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
+  journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
   return instance;
 }
 
@@ -241,10 +245,10 @@ void Heap::rollback(Mark mark) {
 
 Heap::Changes Heap::take(Mark mark) {
   Changes changes;
+  std::unordered_set<Place, PlaceHash> seen;
   for (std::size_t i = mark; i < journal_.size(); ++i) {
     const Place& place = journal_[i].place;
-    bool seen = std::any_of(changes.list.begin(), changes.list.end(), [&](const auto& change) { return change.place == place; });
-    if (!seen) changes.list.push_back({place, journal_[i].old, content(place)});
+    if (seen.insert(place).second) changes.list.push_back({place, journal_[i].old, content(place)});
   }
   rollback(mark);
   return changes;
@@ -264,22 +268,35 @@ void Heap::Changes::drop(const EnvObject* env) {
 }
 
 void Heap::join(const Changes& first, const Changes& second) {
-  auto find = [](const Changes& changes, const Place& place) -> const Changes::Change* {
-    for (const auto& change : changes.list) {
-      if (change.place == place) return &change;
-    }
-    return nullptr;
+  auto index = [](const Changes& changes) {
+    std::unordered_map<Place, const Changes::Change*, PlaceHash> result;
+    for (const auto& change : changes.list) result.emplace(change.place, &change);
+    return result;
+  };
+  const auto in_first = index(first), in_second = index(second);
+  auto find = [](const auto& changes, const Place& place) {
+    auto found = changes.find(place);
+    return found == changes.end() ? nullptr : found->second;
   };
   auto set = [&](const Place& place, Content joined) {
     record({place, content(place)});
     put(place, joined);
   };
   for (const auto& change : first.list) {
-    const auto* other = find(second, change.place);
+    const auto* other = find(in_second, change.place);
     set(change.place, join(change.after, other ? other->after : change.before, change.place));
   }
   for (const auto& change : second.list) {
-    if (!find(first, change.place)) set(change.place, join(change.before, change.after, change.place));
+    if (!find(in_first, change.place)) set(change.place, join(change.before, change.after, change.place));
+  }
+}
+
+void Heap::weaken(const Changes& changes) {
+  for (const auto& change : changes.list) {
+    Content now = content(change.place);
+    Content joined = join(now, change.after, change.place);
+    record({change.place, now});
+    put(change.place, joined);
   }
 }
 

@@ -16,6 +16,12 @@
 namespace fullgraph::trace {
 
 class Heap {
+ private:
+  struct Place;
+  struct PlaceHash;
+  struct Content;
+  struct Entry;
+
  public:
   Heap();
 
@@ -42,6 +48,8 @@ class Heap {
 
   // The Sym with this text; equal texts are one Sym.
   const Sym* sym(std::string_view text, Sym::What what = Sym::What::Plain);
+  // A Sym of its own for `key` that reads as `text`.
+  const Sym* sym_of(std::string_view key, std::string_view text, Sym::What what = Sym::What::Plain);
 
   // ---- change, through the journal
   void set_slot(EnvObject* env, std::size_t slot, Value value);
@@ -66,21 +74,22 @@ class Heap {
   void apply(const Changes& changes);
   // Sets every place that either branch changed to the join of what the two left there.
   void join(const Changes& first, const Changes& second);
+  // Joins what a branch that was left early has written into what is there now.
+  void weaken(const Changes& changes);
+  // Keeps the changes since `mark` for good: nothing will undo them.
+  void commit(Mark mark);
 
   // Do the changes since `mark` touch anything that lasts beyond `env`?
   [[nodiscard]] bool changed_outside(Mark mark, const EnvObject* env) const;
 
   [[nodiscard]] Value join(Value a, Value b);
 
-  // Objects made while persistent outlive `clear`; their changes are not recorded.
+  // Objects made while persistent outlive `clear`.
   class Persistent;
   void clear();  // drops all passing objects; the journal must be empty
 
  private:
   friend class Persistent;
-  struct Place;
-  struct Content;
-  struct Entry;
   void record(Entry entry);
   Content content(const Place& place) const;
   void put(const Place& place, const Content& content);
@@ -103,10 +112,17 @@ struct Heap::Place {
   bool operator==(const Place& other) const { return kind == other.kind && object == other.object && key == other.key; }
 };
 
+struct Heap::PlaceHash {
+  std::size_t operator()(const Place& place) const noexcept {
+    return (reinterpret_cast<std::uintptr_t>(place.object) >> 3) * 31 + place.key;
+  }
+};
+
 struct Heap::Content {
   Value value = nullptr;
   bool flag = false;
   std::shared_ptr<Object> copy;  // of sequences, dicts, tensors, iterators, instances (state and payload only)
+  Content(Value v = nullptr, bool f = false, std::shared_ptr<Object> c = nullptr) : value(v), flag(f), copy(std::move(c)) {}
 };
 
 struct Heap::Entry {

@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   Tuple, List, Set, Dict, Slice, Iterator,
   Function, Method, Native, Class, Instance, PyModule, External,
   Partial, Property, StaticMethod, ClassMethod, Super, Compiled, Handle, Context,
+  Deferred,
   Union,
 };
 
@@ -147,6 +148,7 @@ struct FunctionObject : Object {
   bool context_manager = false;            // @contextlib.contextmanager
   bool constant_result = false;            // torch.compiler.assume_constant_result
   bool allowed = false;                    // allow_in_graph and the like
+  std::vector<struct ContextObject*> contexts;  // decorated with @torch.no_grad() and its kin
   FunctionObject() : Object(Kind::Function) {}
 };
 
@@ -264,6 +266,14 @@ struct ContextObject : Object {
   explicit ContextObject(std::string n) : Object(Kind::Context), name(std::move(n)) {}
 };
 
+// A name that `from module import name` binds at module level; looked up when somebody reads it.
+struct DeferredObject : Object {
+  const ir::Module* from;
+  std::string module;
+  ir::Symbol name;
+  DeferredObject(const ir::Module* f, std::string m, ir::Symbol n) : Object(Kind::Deferred), from(f), module(std::move(m)), name(n) {}
+};
+
 struct UnionObject : Object {
   std::vector<Value> alternatives;  // two or more, none a Union
   UnionObject() : Object(Kind::Union) {}
@@ -279,7 +289,7 @@ struct EnvObject : Object {
   std::vector<std::string> star_externals;
   EnvObject* parent = nullptr;             // enclosing function
   EnvObject* globals = nullptr;
-  bool executed = false;                   // modules: the body was run
+  EnvObject* offered = nullptr;            // modules: what `if TYPE_CHECKING:` imports, for lazy modules
   EnvObject() : Object(Kind::Unknown) {}
 };
 

@@ -1,0 +1,77 @@
+// Emits events, and models what a graph break does to the frames around it.
+#include <algorithm>
+
+#include "analyzer/trace/interpreter.h"
+
+namespace fullgraph::trace {
+
+using ir::Span;
+
+Event Interpreter::event(EventKind kind, Span span) const {
+  Event result;
+  result.kind = kind;
+  result.where = {frame_->module, span};
+  result.function = frame_->name;
+  result.root = root_;
+  result.traced = traced();
+  for (const Frame* frame = frame_; frame->caller && frame->region && frame->caller->region; frame = frame->caller) {
+    result.path.push_back({{frame->caller->module, frame->call}, frame->caller->name});
+  }
+  std::reverse(result.path.begin(), result.path.end());
+  result.condition = condition_text(result.needs_training, result.needs_grad);
+  return result;
+}
+
+void Interpreter::emit(Event result) { events_.push_back(std::move(result)); }
+
+void Interpreter::graph_break(EventKind kind, Span span, std::string_view gb_id, std::string_view callee, std::string_view subject,
+                              std::string_view detail) {
+  if (!traced()) return;
+  Event result = event(kind, span);
+  result.gb_id = gb_id;
+  result.callee = callee;
+  result.subject = subject;
+  result.detail = detail;
+  graph_break(std::move(result));
+}
+
+void Interpreter::graph_break(Event result) {
+  if (!traced()) return;
+  emit(std::move(result));
+  leave_frames();
+}
+
+// Python:  for layer in self.layers: x = layer(x)      # layer breaks
+// Dynamo resumes a function after a break, but not from inside a loop, a try block or a foreign context manager: such a
+// frame runs eagerly to its end. What it calls is compiled on its own.
+void Interpreter::leave_frames() {
+  for (Frame* frame = frame_; frame; frame = frame->caller) {
+    if (frame->unresumable > 0) heap_.set_flag(&frame->traced, false);
+    if (frame->boundary) break;
+  }
+}
+
+std::string Interpreter::text(Span span) const {
+  std::string_view source = frame_->module->source->text(span);
+  std::string result;
+  bool blank = false;
+  for (char c : source) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      blank = !result.empty();
+      continue;
+    }
+    if (blank) result += ' ';
+    blank = false;
+    result += c;
+  }
+  constexpr std::size_t longest = 80;
+  if (result.size() > longest) {
+    std::size_t cut = longest;
+    while (cut > 0 && (static_cast<unsigned char>(result[cut]) & 0xC0) == 0x80) --cut;
+    result.resize(cut);
+    result += "…";
+  }
+  return result;
+}
+
+}  // namespace fullgraph::trace

@@ -1,0 +1,310 @@
+// The abstract interpreter: follows Python the way TorchDynamo follows it, with abstract values in place of tensors.
+//
+// It runs code in two manners. *Eager* code (module bodies, constructors, an entry function, a training loop) is run to
+// learn which objects exist. *Traced* code (what a root reaches) is run the same way, and in addition every place where
+// Dynamo would give up becomes an event. Python semantics are in statements.cpp, expressions.cpp, calls.cpp,
+// attributes.cpp and operators.cpp; what Python and PyTorch themselves provide is in the models_*.cpp files.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/profile/profile.h"
+#include "analyzer/python/program.h"
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/heap.h"
+#include "analyzer/trace/objects.h"
+#include "analyzer/trace/trace.h"
+
+namespace fullgraph::trace {
+
+// Ways to leave a statement; a set, since more than one may be possible.
+enum Flow : std::uint8_t { kNormal = 1, kReturn = 2, kBreak = 4, kContinue = 8, kRaise = 16 };
+using Flows = std::uint8_t;
+
+struct Frame {
+  const ir::Module* module = nullptr;
+  const ir::Function* function = nullptr;  // null: a module or class body
+  FunctionObject* object = nullptr;
+  EnvObject* env = nullptr;
+  Frame* caller = nullptr;
+  ir::Span call;                 // in the caller's module
+  std::string name;              // qualified, for paths
+  ClassObject* owner = nullptr;  // for super()
+  Value self = nullptr;
+  Value result = nullptr;        // join of the values returned so far
+  std::vector<Value> yields;
+  bool yields_exact = true;
+  bool region = false;           // runs below a compiled root, whether Dynamo follows it or has given it up
+  bool traced = false;           // Dynamo follows this frame
+  bool boundary = false;         // Dynamo starts here: a root, or a frame called from a skipped one
+  int unresumable = 0;           // depth of loops, try blocks and foreign context managers around the current statement
+  std::size_t conditions = 0;    // height of the condition stack at entry
+  bool class_body = false;
+};
+
+struct Arguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<ir::Symbol, Value>> keywords;
+  bool more_positional = false;  // an inexact *args
+  Value more_element = nullptr;
+  bool more_keywords = false;    // an inexact **kwargs
+  ir::Span span;                 // of the call expression
+  const ir::Module* module = nullptr;
+  std::vector<ir::Span> positional_spans;
+  std::vector<std::pair<ir::Symbol, ir::Span>> keyword_spans;
+
+  [[nodiscard]] Value keyword(ir::Symbol name) const;
+  [[nodiscard]] Value keyword(std::string_view name) const;
+  // The argument at a position, or by name.
+  [[nodiscard]] Value get(std::size_t index, std::string_view name) const;
+  [[nodiscard]] ir::Span span_of(std::string_view name) const;
+};
+
+// A condition that has been evaluated: known, or a formula over what is not.
+struct Condition {
+  enum class Kind : std::uint8_t { True, False, Atom, And, Or } kind = Kind::True;
+  // Atom: `value` has this truth, or (Test::…) is of this kind
+  const Sym* sym = nullptr;
+  bool negated = false;
+  std::string text;             // as written, without negation
+  // What holds of a place when the atom is true or false (null: nothing to narrow)
+  struct Narrowing {
+    EnvObject* env = nullptr;
+    std::size_t slot = 0;
+    InstanceObject* instance = nullptr;
+    ir::Symbol attribute;
+    Value when_true = nullptr;
+    Value when_false = nullptr;
+  };
+  std::vector<Narrowing> narrowings;
+  std::vector<Condition> parts;
+
+  static Condition known(bool value) {
+    Condition result;
+    result.kind = value ? Kind::True : Kind::False;
+    return result;
+  }
+  [[nodiscard]] bool is_true() const { return kind == Kind::True; }
+  [[nodiscard]] bool is_false() const { return kind == Kind::False; }
+  [[nodiscard]] bool is_known() const { return is_true() || is_false(); }
+};
+Condition operator!(const Condition& condition);
+
+// One conjunct of the path condition.
+struct Term {
+  std::string text;
+  const Sym* sym = nullptr;
+  bool value = true;
+};
+
+struct Mark_ {  // a requires_grad_() call on an intermediate
+  Event event;
+  bool reported = false;
+};
+
+class Interpreter {
+ public:
+  Interpreter(python::Program& program, const profile::Profile& profile, const Options& options);
+  ~Interpreter();
+
+  // ---- roots (roots.cpp)
+  void trace_module_root(const ir::Module& module, ir::ClassId cls);
+  void trace_function_root(const ir::Module& module, ir::FunctionId function);
+  Result<void> trace_entry(std::string_view entry);
+  void run_script(const ir::Module& module);                 // the module's own top-level code, eagerly
+  void scan_function(const ir::Module& module, ir::FunctionId function);  // eagerly, with unknown arguments
+
+  std::vector<Event>& events() { return events_; }
+  // Functions that some traced frame has run.
+  [[nodiscard]] const std::unordered_set<const ir::Function*>& traced_functions() const { return traced_functions_; }
+  [[nodiscard]] const std::unordered_set<const ir::Function*>& run_functions() const { return run_functions_; }
+
+ private:
+  friend struct Models;
+  Heap heap_;
+  python::Program& program_;
+  const profile::Profile& profile_;
+  const Options& options_;
+  std::vector<Event> events_;
+
+  // ---- state of the run
+  Frame* frame_ = nullptr;
+  Value grad_mode_;              // Bool
+  Value training_;               // Bool that an nn.Module without a mode of its own has
+  std::vector<Term> conditions_;
+  std::string root_;
+  Value raised_ = nullptr;       // an exception on its way up
+  std::vector<std::unique_ptr<Mark_>> marks_;
+  std::vector<std::unique_ptr<Registration>> registrations_;
+  std::size_t steps_ = 0;        // statements run for the current root
+  std::size_t step_limit_ = 150'000;
+  int depth_ = 0;
+  bool entry_mode_ = false;
+  bool enter_region_ = false;    // the next frame is a compiled root
+  bool maybe_raised_ = false;    // something raised under a condition that is not known
+  int inexact_loops_ = 0;        // loops around whose number of rounds is not known
+  bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
+  bool compile_seen_ = false;    // torch.compile was called by the code of this entry
+  int disabled_ = 0;             // inside a torch.compiler.disable()d call
+  std::optional<bool> fullgraph_;  // of the compile site
+  std::vector<InstanceObject*> compiled_modules_called_;
+  std::vector<Registration*> global_backward_hooks_;
+  std::unordered_set<const ir::Function*> traced_functions_, run_functions_;
+  std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
+  std::unordered_map<std::string, Value> externals_;
+  std::unordered_map<std::string, ClassObject*> external_classes_;
+  std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
+
+  void reset();                  // after a root
+
+  // ---- statements.cpp
+  Flows run_block(ir::Block block);
+  Flows run_statement(ir::StmtId id);
+  Flows run_if(const ir::Stmt& stmt);
+  Flows run_for(const ir::Stmt& stmt);
+  Flows run_while(const ir::Stmt& stmt);
+  Flows run_try(const ir::Stmt& stmt);
+  Flows run_with(const ir::Stmt& stmt, std::size_t item);
+  Flows run_match(const ir::Stmt& stmt);
+  Flows run_raise(const ir::Stmt& stmt);
+  Flows run_assert(const ir::Stmt& stmt);
+  void run_import(const ir::Stmt& stmt);
+  void run_import_from(const ir::Stmt& stmt);
+  void run_delete(ir::ExprId target);
+  // Tries both ways under an unknown condition and joins what they leave.
+  Flows branch(const Condition& condition, const std::function<Flows()>& when_true, const std::function<Flows()>& when_false);
+  void assign(ir::ExprId target, Value value);
+  void assign_unpacked(const ir::Module::ExprList& targets, Value value, ir::Span span);
+  void assign_name(const ir::Expr& name, Value value);
+  std::optional<bool> matches_pattern(ir::ExprId pattern, Value subject);  // binds captures
+  bool resumable_context(Value manager) const;
+  Value make_function(ir::FunctionId id);
+  Value make_class(ir::ClassId id);
+
+  // ---- expressions.cpp
+  Value eval(ir::ExprId id);
+  Value eval_name(const ir::Expr& expr);
+  Value eval_call(const ir::Expr& expr);
+  Value eval_comprehension(const ir::Expr& expr);
+  void run_clauses(const ir::Expr& expr, std::size_t clause, const std::function<void()>& element, bool& exact);
+  Value eval_compare(const ir::Expr& expr);
+  Value eval_bool_op(const ir::Expr& expr);
+  Value eval_conditional(const ir::Expr& expr);
+  Value eval_fstring(const ir::Expr& expr);
+  Value eval_subscript(const ir::Expr& expr);
+  Value eval_constant(const ir::Expr& expr);
+  Arguments eval_arguments(const ir::Expr& call);
+  Value lookup_global(EnvObject* globals, ir::Symbol name);
+  Value resolve(Value value);                           // looks a Deferred name up
+  Value lookup_builtin(ir::Symbol name);
+
+  // ---- conditions.cpp
+  Condition eval_condition(ir::ExprId id);
+  Condition condition_of(Value value, ir::ExprId id);   // truth of a value; reports branching on a tensor
+  void narrow_place(Condition& condition, ir::ExprId place, Value when_true, Value when_false);
+  void assume(const Condition& condition, bool truth);
+  std::optional<bool> fact(const Sym* sym) const;
+  std::optional<bool> truth(Value value);               // without reporting; nullopt: not known
+  Value filter(Value value, const std::function<bool(Value)>& keep);  // alternatives of a union
+  std::optional<bool> is_instance(Value value, Value type);
+  std::string condition_text(bool& training, bool& grad) const;
+  Value without_none(Value value);
+
+  // ---- calls.cpp
+  Value call(Value callee, Arguments& arguments);
+  Value call_function(FunctionObject* function, Value self, Arguments& arguments);
+  Value call_class(ClassObject* cls, Arguments& arguments);
+  Value call_instance(InstanceObject* instance, Arguments& arguments);
+  Value call_compiled(CompiledObject* compiled, Arguments& arguments);
+  Value call_method(Value object, std::string_view name, std::vector<Value> arguments);
+  Value call_value(Value callee, std::vector<Value> arguments);
+  bool bind(FunctionObject* function, Value self, const Arguments& arguments, EnvObject* env);
+  void leave_region(Value result);
+  Value value_from_annotation(const ir::Module& module, EnvObject* env, ir::ExprId annotation, const Sym* name);
+  Value parameter_value(FunctionObject* function, const ir::Param& param, bool root);
+  InstanceObject* some_instance(ClassObject* cls, const Sym* name);  // of which nothing but the class is known
+  InstanceObject* instantiate_root(ClassObject* cls);  // built by its constructor from unknown arguments
+  Value call_union(UnionObject* callees, Arguments& arguments);
+  void raise_exception(std::string_view type, ir::Span span);
+  Value iterate(Value iterable, ir::Span span);           // → a Sequence, exact or not
+
+  // ---- attributes.cpp
+  Value attribute(Value object, ir::Symbol name, ir::Span span);
+  Value attribute_or_null(Value object, ir::Symbol name, ir::Span span);
+  Value class_attribute(ClassObject* cls, ir::Symbol name, ClassObject** where = nullptr);
+  Value bind_attribute(Value attribute, Value self, ClassObject* owner, ir::Span span);
+  Value instance_attribute(InstanceObject* instance, ir::Symbol name, ir::Span span);
+  Value builtin_layer_attribute(InstanceObject* instance, ir::Symbol name);
+  void set_attribute(Value object, ir::Symbol name, Value value, ir::Span span, ir::Span object_span);
+  Value external(const std::string& name);
+  ClassObject* external_class(const std::string& name);
+  ClassObject* class_of(Value value);
+  void compute_mro(ClassObject* cls);
+  bool is_subclass(const ClassObject* cls, std::string_view name) const;
+  PyModuleObject* module_object(const ir::Module* module);
+  Value import_name(const ir::Module& from, const std::string& module, ir::Symbol name);
+  Value module_value(const std::string& dotted);
+  Value module_attribute(PyModuleObject* module, ir::Symbol name);
+  Value some_attribute(InstanceObject* instance, ir::Symbol name, ir::Span span);
+
+  // ---- operators.cpp
+  Value binary(ir::BinaryOp op, Value left, Value right, ir::Span span);
+  Value unary(ir::UnaryOp op, Value operand, ir::Span span);
+  Value compare(ir::CompareOp op, Value left, Value right, ir::Span span);
+  Value subscript(Value object, Value index, ir::Span span, ir::Span index_span);
+  void set_subscript(Value object, Value index, Value value, ir::Span span);
+  std::optional<bool> equal(Value left, Value right);
+  std::optional<bool> identical(Value left, Value right);
+  Value length(Value value);
+  Value tensor_index(TensorObject* tensor, Value index, ir::Span span);
+
+  // ---- models_*.cpp: Python's own and PyTorch's functions
+  Value call_external(ExternalObject* function, Arguments& arguments);
+  Value call_builtin(std::string_view name, Arguments& arguments);
+  Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);
+  Value call_torch(const std::string& name, Arguments& arguments);
+  Value call_native(NativeObject* native, Arguments& arguments);
+  Value string_method(StrObject* string, std::string_view name, Arguments& arguments);
+  Value sequence_method(SequenceObject* sequence, std::string_view name, Arguments& arguments);
+  Value dict_method(DictObject* dict, std::string_view name, Arguments& arguments);
+  Value tensor_method(TensorObject* tensor, std::string_view name, Arguments& arguments);
+  Value tensor_attribute(TensorObject* tensor, ir::Symbol name, ir::Span span);
+  Value module_method(InstanceObject* module, std::string_view name, Arguments& arguments, bool& known);
+  Value call_builtin_layer(InstanceObject* layer, const std::string& cls, Arguments& arguments);
+  Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
+  Value checkpoint(Arguments& arguments, const std::string& name);
+  Value compile(Arguments& arguments);
+  Value decorate_class(ClassObject* cls, Value decorator);
+  std::vector<std::pair<std::string, Value>> named_parameters(Value module, int depth = 0);
+  std::vector<std::pair<std::string, Value>> named_children(InstanceObject* module);
+  void each_module(Value root, const std::function<void(InstanceObject*)>& visit, int depth = 0);
+  Value construct_tensor(const Arguments& arguments, std::string_view name);
+  Value module_list_items(InstanceObject* module);
+  Registration* registration(ir::Span span);
+  Truth requires_grad_of(const Arguments& arguments);
+  Truth captured_requires_grad(Value callee);
+
+  // ---- events.cpp
+  Event event(EventKind kind, ir::Span span) const;
+  // Reports a graph break at `span` of the current frame, and lets the frames that cannot be resumed run eagerly.
+  void graph_break(EventKind kind, ir::Span span, std::string_view gb_id, std::string_view callee = {}, std::string_view subject = {},
+                   std::string_view detail = {});
+  void graph_break(Event event);
+  void emit(Event event);
+  [[nodiscard]] bool traced() const { return frame_ && frame_->traced && disabled_ == 0; }
+  [[nodiscard]] bool is_fullgraph() const { return fullgraph_.value_or(options_.fullgraph); }
+  void leave_frames();
+  std::string text(ir::Span span) const;
+  std::string place(Value value, ir::Span span) const;
+};
+
+}  // namespace fullgraph::trace
