@@ -81,8 +81,8 @@ enum class ExprKind : std::uint8_t {
 };
 
 enum class Scope : std::uint8_t {
-  Local,     // `slot` is an index into Function::locals of the enclosing function
-  Enclosing, // a local of a function further out
+  Local,     // `slot` is an index into Function::locals of the enclosing function; also in a class body inside of it
+  Enclosing, // a local of a function further out; `slot` is its slot there
   Global,    // module level, or builtin when the module has none
   ClassBody, // assigned in the class body that the expression stands in, else as Global
 };
@@ -121,8 +121,8 @@ enum class StmtKind : std::uint8_t {
   Match,       // a: subject, cases
   Import,      // aliases
   ImportFrom,  // module, level, aliases (a single "*" alias for a star import)
-  FunctionDef, // function
-  ClassDef,    // cls
+  FunctionDef, // function, a: the Name that is bound
+  ClassDef,    // cls, a: the Name that is bound
   Global, Nonlocal,  // names are resolved in Expr::op; nothing to do
 };
 

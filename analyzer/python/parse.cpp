@@ -1,0 +1,22 @@
+// Source text → module: parse, flatten, lower. The flat tree is kept by each thread for the next file.
+#include "analyzer/python/parse.h"
+
+#include "analyzer/python/lowering.h"
+#include "analyzer/python/syntax_tree.h"
+
+namespace fullgraph::python {
+
+std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name, bool is_package) {
+  constexpr std::size_t most_kept_nodes = std::size_t{1} << 20;
+  thread_local SyntaxTree tree;
+  auto module = std::make_shared<ir::Module>();
+  module->source = std::move(source);
+  module->name = std::move(name);
+  module->is_package = is_package;
+  tree.parse(module->source->text());
+  Lowering(tree, *module).run();
+  if (tree.nodes.capacity() > most_kept_nodes) tree = {};
+  return module;
+}
+
+}  // namespace fullgraph::python

@@ -1,0 +1,159 @@
+// Text → flat tree. Everything here is iterative: the depth of a tree is up to its author.
+#include "analyzer/python/syntax_tree.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <tree_sitter/api.h>
+
+namespace fullgraph::python {
+namespace {
+
+struct DeleteParser {
+  void operator()(TSParser* parser) const { ts_parser_delete(parser); }
+};
+struct DeleteTree {
+  void operator()(TSTree* tree) const { ts_tree_delete(tree); }
+};
+using TreePointer = std::unique_ptr<TSTree, DeleteTree>;
+
+// One parser for each thread: it keeps its stacks and node pool from file to file.
+TreePointer parse_text(std::string_view text) {
+  thread_local const std::unique_ptr<TSParser, DeleteParser> parser = [] {
+    std::unique_ptr<TSParser, DeleteParser> fresh(ts_parser_new());
+    ts_parser_set_language(fresh.get(), python_language());
+    return fresh;
+  }();
+  return TreePointer(ts_parser_parse_string(parser.get(), nullptr, text.data(), static_cast<std::uint32_t>(text.size())));
+}
+
+// Old Macintosh line ends. The grammar takes a lone "\r" for a blank; Python does not.
+bool has_lone_carriage_return(std::string_view text) {
+  for (std::size_t at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 == text.size() || text[at + 1] != '\n') return true;
+  }
+  return false;
+}
+
+std::string with_newlines(std::string_view text) {
+  std::string result(text);
+  for (std::size_t at = 0; at < result.size(); ++at) {
+    if (result[at] == '\r' && (at + 1 == result.size() || result[at + 1] != '\n')) result[at] = '\n';
+  }
+  return result;
+}
+
+constexpr std::size_t most_errors = 20;
+
+class Flattening {
+ public:
+  Flattening(SyntaxTree& tree, std::string_view text, TSNode root)
+      : tree_(tree), text_(text), cursor_(ts_tree_cursor_new(root)), look_for_errors_(ts_node_has_error(root)) {}
+  Flattening(const Flattening&) = delete;
+  Flattening& operator=(const Flattening&) = delete;
+  ~Flattening() { ts_tree_cursor_delete(&cursor_); }
+
+  void run() {
+    std::vector<std::uint32_t> open;
+    for (;;) {
+      if (append() && ts_tree_cursor_goto_first_child(&cursor_)) {
+        open.push_back(last_);
+        continue;
+      }
+      while (!ts_tree_cursor_goto_next_sibling(&cursor_)) {
+        if (open.empty() || !ts_tree_cursor_goto_parent(&cursor_)) return;
+        tree_.nodes[open.back()].next = static_cast<std::uint32_t>(tree_.nodes.size());
+        open.pop_back();
+      }
+    }
+  }
+
+ private:
+  // Appends the node under the cursor; false when its children are of no interest.
+  bool append() {
+    const TSNode node = ts_tree_cursor_current_node(&cursor_);
+    const Kind kind = kind_of_symbol(ts_node_symbol(node));
+    const std::uint32_t begin = ts_node_start_byte(node);
+    const std::uint32_t end = ts_node_end_byte(node);
+    if (kind == Kind::Comment) tree_.comments.push_back({begin, trim_comment(begin, end)});
+    if (kind == Kind::Comment || kind == Kind::LineContinuation) return false;
+    last_ = static_cast<std::uint32_t>(tree_.nodes.size());
+    SyntaxNode& added = tree_.nodes.emplace_back();
+    added = {.kind = kind, .begin = begin, .end = end, .next = last_ + 1};
+    if (!is_token(kind)) added.field = field_of_id(ts_tree_cursor_current_field_id(&cursor_));
+    if (look_for_errors_) note_error(node, added);
+    return kind != Kind::StringContent;
+  }
+
+  // The grammar's comment runs to the "\n"; of "\r\n" the "\r" is not part of it.
+  std::uint32_t trim_comment(std::uint32_t begin, std::uint32_t end) const {
+    while (end > begin && text_[end - 1] == '\r') --end;
+    return end;
+  }
+
+  void note_error(TSNode node, SyntaxNode& added) {
+    if (ts_node_is_missing(node)) {
+      added.missing = true;
+      const char* const name = ts_node_type(node);
+      const bool quoted = !ts_node_is_named(node);
+      report({added.begin, added.end}, quoted ? "expected '" + std::string(name) + "'" : "expected " + plain(name));
+    } else if (added.kind == Kind::Error && !has_inner_error(node)) {
+      report({added.begin, added.end}, "invalid syntax near `" + excerpt(added.begin, added.end) + "`");
+    }
+  }
+
+  static std::string plain(std::string_view name) {
+    std::string result(name);
+    std::ranges::replace(result, '_', ' ');
+    if (result.starts_with(' ')) result.erase(0, 1);
+    return result;
+  }
+
+  // Of nested errors only the innermost are reported: they are nearest to the cause.
+  static bool has_inner_error(TSNode node) {
+    for (std::uint32_t index = 0; index < ts_node_child_count(node); ++index) {
+      if (ts_node_has_error(ts_node_child(node, index))) return true;
+    }
+    return false;
+  }
+
+  std::string excerpt(std::uint32_t begin, std::uint32_t end) const {
+    constexpr std::size_t longest = 40;
+    std::string_view part = text_.substr(begin, end - begin);
+    part = part.substr(0, part.find_first_of("\r\n"));
+    if (part.size() <= longest) return std::string(part);
+    std::size_t cut = longest;
+    while (cut > 0 && (part[cut] & 0xC0) == 0x80) --cut;
+    return std::string(part.substr(0, cut)) + "…";
+  }
+
+  void report(ir::Span span, std::string message) {
+    if (tree_.errors.size() < most_errors) tree_.errors.push_back({span, std::move(message)});
+  }
+
+  SyntaxTree& tree_;
+  std::string_view text_;
+  TSTreeCursor cursor_;
+  bool look_for_errors_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace
+
+void SyntaxTree::parse(std::string_view text) {
+  nodes.clear();
+  comments.clear();
+  errors.clear();
+  const std::string rewritten = has_lone_carriage_return(text) ? with_newlines(text) : std::string();
+  if (!rewritten.empty()) text = rewritten;
+  const TreePointer parsed = parse_text(text);
+  if (parsed == nullptr) {
+    nodes.push_back({.kind = Kind::Module, .end = static_cast<std::uint32_t>(text.size()), .next = 1});
+    errors.push_back({{0, 0}, "the parser gave up"});
+    return;
+  }
+  Flattening(*this, text, ts_tree_root_node(parsed.get())).run();
+}
+
+}  // namespace fullgraph::python
