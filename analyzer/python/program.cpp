@@ -1,0 +1,233 @@
+// All modules of a run. Linted files are parsed up front by several threads; what they import is parsed by whichever
+// thread asks first, while the others go on: only the look-up in the table is under a lock, never the parsing.
+#include "analyzer/python/program.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "analyzer/python/parse.h"
+#include "analyzer/python/search_path.h"
+
+namespace fullgraph::python {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+template <class Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+
+bool exists_as_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return (error ? fs::path(path) : absolute).lexically_normal().string();
+}
+
+// Below the working directory: relative to it.
+std::string shown_path(const std::string& absolute) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) return absolute;
+  const fs::path relative = fs::path(absolute).lexically_relative(here);
+  return relative.empty() || *relative.begin() == ".." ? absolute : relative.string();
+}
+
+}  // namespace
+
+ModuleName module_name_of(const std::string& path) {
+  const fs::path file = fs::path(path).lexically_normal();
+  ModuleName result;
+  result.is_package = file.filename() == "__init__.py";
+  fs::path folder = file.parent_path();
+  if (!result.is_package) result.name = file.stem().string();
+  while (result.is_package || exists_as_file(folder / "__init__.py")) {
+    const std::string component = folder.filename().string();
+    if (component.empty() || component == "." || component == "..") break;
+    result.name = result.name.empty() ? component : component + "." + result.name;
+    folder = folder.parent_path();
+    if (!exists_as_file(folder / "__init__.py")) break;
+  }
+  if (result.name.empty()) result.name = file.stem().string();
+  result.search_root = folder.empty() ? "." : folder.string();
+  return result;
+}
+
+struct Program::Impl {
+  // One module that was asked for; parsed by the first thread that needs it.
+  struct Entry {
+    std::once_flag once;
+    std::shared_ptr<const ir::Module> module;
+  };
+
+  std::vector<std::string> given_roots;
+  SearchPath search_path;
+  std::unordered_set<std::string> opaque;
+  std::vector<File> files;
+  TextMap<std::shared_ptr<const ir::Module>> linted_names;
+  std::unordered_map<std::string, std::shared_ptr<const ir::Module>> linted_paths;
+  std::unordered_set<const ir::Module*> linted;
+  std::shared_mutex mutex;
+  TextMap<std::unique_ptr<Entry>> entries;          // null: opaque
+  std::vector<TextMap<std::unique_ptr<Entry>>> retired;  // answers given out before the files or the opaque names changed
+
+  bool is_opaque(std::string_view dotted) const {
+    return opaque.contains(std::string(dotted.substr(0, dotted.find('.'))));
+  }
+
+  std::shared_ptr<const ir::Module> parse_found(const std::string& dotted) {
+    const SearchPath::Location& location = search_path.locate(dotted);
+    if (location.file.empty()) return nullptr;
+    const std::string path = absolute_path(location.file);
+    if (const auto same = linted_paths.find(path); same != linted_paths.end()) return same->second;
+    auto source = read_source(path, shown_path(path));
+    if (!source) return nullptr;
+    return parse(std::move(*source), dotted, location.kind == SearchPath::Kind::Package);
+  }
+
+  static void load_file(File& file, const std::string* text) {
+    auto source = text != nullptr ? make_source(*text, file.shown) : read_source(file.path, file.shown);
+    if (!source) {
+      file.error = std::move(source.error());
+      return;
+    }
+    const ModuleName name = module_name_of(file.path);
+    file.module = parse(std::move(*source), name.name, name.is_package);
+  }
+
+  void register_files() {
+    std::vector<std::string> roots;
+    std::unordered_set<std::string> known;
+    const auto add_root = [&](const std::string& root) {
+      if (known.insert(root).second) roots.push_back(root);
+    };
+    linted_names.clear();
+    linted_paths.clear();
+    linted.clear();
+    for (const File& file : files) {
+      add_root(module_name_of(file.path).search_root);
+      if (file.module == nullptr) continue;
+      linted.insert(file.module.get());
+      linted_names.try_emplace(file.module->name, file.module);
+      linted_paths.try_emplace(file.path, file.module);
+    }
+    for (const std::string& root : given_roots) add_root(absolute_path(root));
+    search_path.set_roots(std::move(roots));
+    forget_answers();
+  }
+
+  void forget_answers() {
+    if (!entries.empty()) retired.push_back(std::exchange(entries, {}));
+  }
+};
+
+Program::Program(std::vector<std::string> search_path) : impl_(std::make_unique<Impl>()) {
+  impl_->given_roots = std::move(search_path);
+  impl_->register_files();
+}
+
+Program::~Program() = default;
+
+const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs, unsigned jobs) {
+  std::vector<File>& files = impl_->files;
+  files.assign(inputs.size(), {});
+  // The biggest first, so that no thread is left with a big file at the end.
+  std::vector<std::pair<std::uintmax_t, std::size_t>> order;
+  order.reserve(inputs.size());
+  for (std::size_t index = 0; index < inputs.size(); ++index) {
+    const Input& input = inputs[index];
+    files[index].path = absolute_path(input.path);
+    files[index].shown = input.shown;
+    std::error_code error;
+    const std::uintmax_t size = input.text != nullptr ? input.text->size() : fs::file_size(input.path, error);
+    order.emplace_back(error ? 0 : size, index);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<std::uintmax_t, std::size_t>::first);
+
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next.fetch_add(1); at < order.size(); at = next.fetch_add(1)) {
+      const std::size_t index = order[at].second;
+      Impl::load_file(files[index], inputs[index].text);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const std::size_t wanted = std::min<std::size_t>(std::max(jobs, 1u), inputs.size());
+    for (std::size_t index = 1; index < wanted; ++index) threads.emplace_back(work);
+    work();
+  }
+  impl_->register_files();
+  return files;
+}
+
+const std::vector<Program::File>& Program::files() const { return impl_->files; }
+
+const ir::Module* Program::find(std::string_view dotted) {
+  Impl::Entry* entry = nullptr;
+  {
+    const std::shared_lock lock(impl_->mutex);
+    if (const auto found = impl_->entries.find(dotted); found != impl_->entries.end()) {
+      if (found->second == nullptr) return nullptr;
+      entry = found->second.get();
+    }
+  }
+  if (entry == nullptr) {
+    const std::unique_lock lock(impl_->mutex);
+    auto& place = impl_->entries.try_emplace(std::string(dotted)).first->second;
+    if (impl_->is_opaque(dotted)) return nullptr;
+    if (place == nullptr) place = std::make_unique<Impl::Entry>();
+    entry = place.get();
+  }
+  std::call_once(entry->once, [&] {
+    const auto linted = impl_->linted_names.find(dotted);
+    entry->module = linted != impl_->linted_names.end() ? linted->second : impl_->parse_found(std::string(dotted));
+  });
+  return entry->module.get();
+}
+
+void Program::set_opaque(std::vector<std::string> packages) {
+  const std::unique_lock lock(impl_->mutex);
+  impl_->opaque = {packages.begin(), packages.end()};
+  impl_->forget_answers();
+}
+
+bool Program::is_package(std::string_view dotted) {
+  if (impl_->is_opaque(dotted)) return false;
+  const auto linted = impl_->linted_names.find(dotted);
+  if (linted != impl_->linted_names.end() && linted->second->is_package) return true;
+  const SearchPath::Kind kind = impl_->search_path.locate(dotted).kind;
+  return kind == SearchPath::Kind::Package || kind == SearchPath::Kind::Namespace;
+}
+
+std::string Program::absolute_name(const ir::Module& from, std::string_view module, unsigned level) {
+  if (level == 0) return std::string(module);
+  std::string_view base = from.name;
+  for (unsigned up = from.is_package ? 1 : 0; up < level; ++up) {
+    const std::size_t dot = base.rfind('.');
+    base = dot == std::string_view::npos ? std::string_view{} : base.substr(0, dot);
+    if (base.empty()) return {};
+  }
+  std::string result(base);
+  if (!module.empty()) result.append(1, '.').append(module);
+  return result;
+}
+
+bool Program::is_linted(const ir::Module& module) const { return impl_->linted.contains(&module); }
+
+}  // namespace fullgraph::python
