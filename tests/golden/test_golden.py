@@ -3,9 +3,10 @@ difference then shows in the commit."""
 from __future__ import annotations
 
 import pathlib
+import re
 
 import pytest
-from conftest import run_fullgraph
+from conftest import ROOT, run_fullgraph
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"
 QUICKSTART = "fixtures/quickstart"
@@ -34,3 +35,12 @@ def test_output(name, request):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output_is_the_same_again(name):
     assert run_fullgraph(*COMMANDS[name]).stdout == run_fullgraph(*COMMANDS[name]).stdout
+
+
+def test_readme_shows_real_output():
+    """The excerpt in the README is part of what the quickstart prints, apart from the gaps marked by a lone `…`."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [excerpt] = re.findall(r"```text\n(.*?)```", readme, re.S)
+    output = (OUTPUTS / "quickstart.full.txt").read_text(encoding="utf-8")
+    for piece in re.split(r"^…\n", excerpt, flags=re.M):
+        assert piece.strip() and piece.strip() in output, piece
