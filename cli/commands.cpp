@@ -1,0 +1,189 @@
+// The commands that only look something up.
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/profile/profile.h"
+#include "analyzer/python/parse.h"
+#include "analyzer/python/program.h"
+#include "cli/discovery.h"
+#include "cli/nearest.h"
+#include "reports/report.h"
+#include "rules/rule.h"
+
+namespace fullgraph::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    if (space != 0) out.emplace_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+std::string_view availability_name(rules::FixAvailability availability) {
+  switch (availability) {
+    case rules::FixAvailability::None:
+      return "none";
+    case rules::FixAvailability::Sometimes:
+      return "sometimes";
+    case rules::FixAvailability::Always:
+      return "always";
+  }
+  return "none";
+}
+
+Json rule_json(const rules::RuleInfo& info) {
+  return {{"code", info.code},
+          {"name", info.name},
+          {"summary", info.summary},
+          {"severity", reports::severity_name(info.severity)},
+          {"gb_ids", words(info.gb_ids)},
+          {"fix", availability_name(info.fix)},
+          {"since", info.since},
+          {"documentation", info.documentation}};
+}
+
+std::string rule_text(const rules::RuleInfo& info) {
+  std::string out =
+      fmt::format("# {} ({})\n\n{}.\n\nSeverity: {}. Fix: {}. Since {}.\n", info.name, info.code, info.summary,
+                  reports::severity_name(info.severity), availability_name(info.fix), info.since);
+  for (const std::string& id : words(info.gb_ids))
+    out += fmt::format("Dynamo: {}  {}\n", id, profile::graph_break_url(id));
+  out += fmt::format("\n{}", info.documentation);
+  if (!out.ends_with('\n')) out += '\n';
+  return out;
+}
+
+std::string rule_list() {
+  std::size_t width = 0;
+  for (const rules::Rule* rule : rules::all_rules()) width = std::max(width, rule->info.name.size());
+  std::string out;
+  for (const rules::Rule* rule : rules::all_rules()) {
+    out += fmt::format("{}  {:<{}}  {}\n", rule->info.code, rule->info.name, width, rule->info.summary);
+  }
+  return out;
+}
+
+int print_json(const Json& json) {
+  return print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n") ? exit_clean : exit_error;
+}
+
+// Which rule speaks of a registry id.
+std::string rules_of(std::string_view id) {
+  std::string out;
+  for (const rules::Rule* rule : rules::all_rules()) {
+    const auto ids = words(rule->info.gb_ids);
+    if (std::ranges::find(ids, id) != ids.end()) out += (out.empty() ? "" : " ") + std::string(rule->info.code);
+  }
+  return out;
+}
+
+int show_coverage(bool json) {
+  const auto versions = profile::Profile::versions();
+  const auto profile = profile::Profile::find(versions.empty() ? "0" : versions.back());
+  if (!profile) {
+    print_error(profile.error());
+    return exit_error;
+  }
+  Json list = Json::array();
+  std::string text;
+  std::size_t covered = 0;
+  for (const profile::GraphBreak& entry : (*profile)->graph_breaks()) {
+    const std::string by = rules_of(entry.id);
+    if (!by.empty()) ++covered;
+    list.push_back({{"gb_id", entry.id}, {"type", entry.type}, {"rules", words(by)}});
+    text += fmt::format("{}  {:<5}  {}\n", entry.id, by.empty() ? "-" : by, entry.type);
+  }
+  if (json) return print_json(list);
+  text += fmt::format("{} of {} graph breaks of torch {} are covered\n", covered, list.size(), (*profile)->version());
+  return print(text) ? exit_clean : exit_error;
+}
+
+}  // namespace
+
+void print_error(const Error& error) {
+  std::string place;
+  if (error.where) {
+    place = error.where->file;
+    if (error.where->line != 0) place += ":" + std::to_string(error.where->line);
+    if (error.where->line != 0 && error.where->column != 0) place += ":" + std::to_string(error.where->column);
+    place += ": ";
+  }
+  fmt::print(stderr, "fullgraph: error: {}{}\n", place, error.message);
+}
+
+bool print(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+}
+
+int show_rule(const Command& command) {
+  if (command.coverage) return show_coverage(command.json);
+  if (command.rule) {
+    const rules::Rule* rule = rules::find_rule(*command.rule);
+    if (rule == nullptr) {
+      Names known;
+      for (const rules::Rule* r : rules::all_rules()) {
+        known.emplace_back(r->info.code);
+        known.emplace_back(r->info.name);
+      }
+      print_error({ErrorKind::Usage, "unknown rule `" + *command.rule + "`" + suggestion(*command.rule, known), {}});
+      return exit_error;
+    }
+    if (command.json) return print_json(rule_json(rule->info));
+    return print(rule_text(rule->info)) ? exit_clean : exit_error;
+  }
+  if (command.json) {
+    Json list = Json::array();
+    for (const rules::Rule* rule : rules::all_rules()) list.push_back(rule_json(rule->info));
+    return print_json(list);
+  }
+  if (!command.all) return print(rule_list()) ? exit_clean : exit_error;
+  std::string out;
+  for (const rules::Rule* rule : rules::all_rules()) out += (out.empty() ? "" : "\n") + rule_text(rule->info);
+  return print(out) ? exit_clean : exit_error;
+}
+
+int show_config(const Command& command) {
+  if (command.json) {
+    Json list = Json::array();
+    for (const Key& key : keys())
+      list.push_back({{"name", key.name}, {"default", key.default_value}, {"summary", key.summary}});
+    return print_json(list);
+  }
+  std::string out;
+  for (const Key& key : keys())
+    out += fmt::format("{}\n    {}\n    Default: {}\n", key.name, key.summary, key.default_value);
+  return print(out) ? exit_clean : exit_error;
+}
+
+int show_version(const Command& command) {
+  if (command.json) {
+    Json versions = Json::array();
+    for (const std::string_view version : profile::Profile::versions()) versions.push_back(version);
+    return print_json({{"version", FULLGRAPH_VERSION}, {"torch_versions", std::move(versions)}});
+  }
+  return print("fullgraph " FULLGRAPH_VERSION "\n") ? exit_clean : exit_error;
+}
+
+int dump(const Command& command, const std::string& working_directory) {
+  const std::string path = absolute_path(command.file, working_directory);
+  auto source = python::read_source(path, shown_path(path, working_directory));
+  if (!source) {
+    print_error(source.error());
+    return exit_error;
+  }
+  const python::ModuleName name = python::module_name_of(path);
+  return print(ir::dump(*python::parse(std::move(*source), name.name, name.is_package))) ? exit_clean : exit_error;
+}
+
+}  // namespace fullgraph::cli

@@ -1,0 +1,337 @@
+// The only file that knows CLI11.
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/config.h"
+#include "cli/files.h"
+#include "cli/nearest.h"
+
+namespace fullgraph::cli {
+namespace {
+
+std::unexpected<Error> usage(std::string message) {
+  return std::unexpected(Error{ErrorKind::Usage, std::move(message), {}});
+}
+
+// What flags of `check` leave behind; turned into CheckOptions when all are known.
+struct CheckFlags {
+  std::vector<std::pair<std::string, Names>> lists;  // by key, in the order given
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::vector<std::string> configs;
+  std::string color = "auto";
+  std::string jobs = "0";
+  std::optional<bool> force_exclude, respect_gitignore, fullgraph;
+  std::string output_file, stdin_filename;
+};
+
+// A flag that takes a list: repeatable, and its values may be separated by commas.
+void add_list(CLI::App& app, CheckFlags& flags, const std::string& names, const std::string& key,
+              const std::string& value, const std::string& help, bool split = true) {
+  CLI::Option* option = app.add_option_function<Names>(
+      names, [&flags, key](const Names& list) { flags.lists.emplace_back(key, list); }, help);
+  option->type_name(value)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (split) option->delimiter(',');
+}
+
+void add_text(CLI::App& app, CheckFlags& flags, const std::string& names, const std::string& key,
+              const std::string& value, const std::string& help) {
+  app.add_option_function<std::string>(
+         names, [&flags, key](const std::string& text) { flags.texts.emplace_back(key, text); }, help)
+      ->type_name(value)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_switch(CLI::App& app, std::optional<bool>& into, const std::string& name, const std::string& help) {
+  // CLI11 calls back once with the last of the two.
+  app.add_flag_function(
+         "--" + name + ",!--no-" + name, [&into](std::int64_t count) { into = count > 0; }, help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
+  check.add_option("paths", out.paths, "Files and folders; - reads a source from stdin (default: .)")
+      ->type_name("PATH");
+
+  check.option_defaults()->group("Rules");
+  add_list(check, flags, "--select", "select", "RULE,…", "Rules to report: codes, prefixes, names or ALL");
+  add_list(check, flags, "--extend-select", "extend-select", "RULE,…", "Rules to report in addition");
+  add_list(check, flags, "--ignore", "ignore", "RULE,…", "Rules not to report");
+  add_list(check, flags, "--per-file-ignores", "per-file-ignores", "GLOB:RULE,…", "Rules not to report in some files",
+           true);
+  check.add_flag("--ignore-noqa", out.ignore_noqa, "Report what comments suppress, too");
+  check.add_flag("--error-on-warning", out.error_on_warning, "Treat warnings as errors");
+
+  check.option_defaults()->group("Analysis");
+  add_text(check, flags, "--mode", "mode", "any|train|eval", "Drop findings that need the other mode (default: any)");
+  add_list(check, flags, "--entry", "entry", "FILE:FUNCTION",
+           "Function that returns what is compiled, and its arguments", false);
+  add_text(check, flags, "--roots", "roots", "auto|compiled|modules", "What is traced");
+  add_switch(check, flags.fullgraph, "fullgraph", "Assume fullgraph=True where a compile call does not say");
+  add_text(check, flags, "--torch-version", "torch-version", "VERSION", "Release of PyTorch to predict");
+  add_list(check, flags, "--python-path", "python-path", "DIR",
+           "Folder or virtual environment in which imports are looked for", false);
+  check.add_option("-j,--jobs", flags.jobs, "Threads; 0: one for each core")->type_name("N");
+  check.add_flag("--no-cache", out.no_cache, "Use no cache (there is none yet)");
+
+  check.option_defaults()->group("Files");
+  add_list(check, flags, "--exclude", "exclude", "GLOB,…", "Files and folders to leave out");
+  add_list(check, flags, "--extend-exclude", "extend-exclude", "GLOB,…", "Files and folders to leave out in addition");
+  add_switch(check, flags.force_exclude, "force-exclude", "Apply exclusions to files given by name, too");
+  add_switch(check, flags.respect_gitignore, "respect-gitignore", "Leave out what git ignores (default)");
+  check.add_option("--stdin-filename", flags.stdin_filename, "The name of the source on stdin")->type_name("FILE");
+  check.add_flag("--show-files", out.show_files, "List the files that would be linted, and stop");
+
+  check.option_defaults()->group("Configuration");
+  check.add_option("--config", flags.configs, "A configuration file, or one KEY=VALUE in TOML")
+      ->type_name("FILE|KEY=VALUE")
+      ->allow_extra_args(false);
+  check.add_flag("--isolated", out.isolated, "Read no configuration files");
+  check.add_flag("--show-settings", out.show_settings, "Print the settings in effect, and stop");
+
+  check.option_defaults()->group("Baseline");
+  add_text(check, flags, "--baseline", "baseline", "FILE", "Accept the findings in this file");
+  check.add_flag("--update-baseline", out.update_baseline, "Write the present findings to the baseline file");
+  check.add_flag("--prune-baseline", out.prune_baseline, "Remove what is not found any more from the baseline file");
+
+  check.option_defaults()->group("Output");
+  add_text(check, flags, "--output-format", "output-format", "FORMAT",
+           "full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, pylint or rdjson");
+  check.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
+  check.add_flag("--statistics", out.statistics, "Print counts by rule instead of findings");
+  check.add_flag("--exit-zero", out.exit_zero, "Exit with 0 even if there are findings");
+  check.add_option("--color", flags.color, "auto, always or never")->type_name("WHEN");
+  check.add_flag("-q,--quiet", out.quiet, "No closing line; twice: nothing but errors");
+  check.add_flag("-v,--verbose", out.verbose, "Say what is being done");
+  check.add_flag("--timing", out.timing, "Print how long each phase took");
+  check.add_flag("!--no-progress,--progress", out.progress, "Show a progress bar on a terminal (default)");
+}
+
+Result<void> set_key(Settings& settings, const std::string& name, Value value, const std::string& base) {
+  const auto key = std::ranges::find(keys(), name, &Key::name);
+  if (key == keys().end()) return usage("unknown key `" + name + "`");
+  auto done = set(settings, *key, std::move(value), base);
+  if (!done) return usage("--" + name + ": " + done.error().message);
+  return {};
+}
+
+// "*.py:FG1" → the same as in a file. Values with the same glob are joined.
+Result<Value> per_file_ignores(const Names& pairs) {
+  Value out;
+  for (const std::string& pair : pairs) {
+    const std::size_t colon = pair.rfind(':');
+    if (colon == std::string::npos) return usage("--per-file-ignores: `" + pair + "` must be GLOB:RULE");
+    const std::string glob = pair.substr(0, colon);
+    const auto known = std::ranges::find(out.table, glob, [](const auto& entry) { return entry.first; });
+    if (known != out.table.end()) {
+      known->second.push_back(pair.substr(colon + 1));
+    } else {
+      out.table.emplace_back(glob, Names{pair.substr(colon + 1)});
+    }
+  }
+  return out;
+}
+
+Result<void> take_config(CheckOptions& out, const std::string& text, const std::string& working_directory) {
+  const std::string path = absolute_path(text, working_directory);
+  std::error_code error;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || std::filesystem::exists(path, error)) {
+    if (out.config_file) return usage("--config: only one file can be given");
+    out.config_file = path;
+    return {};
+  }
+  auto settings = parse_config(text, "--config", working_directory);
+  if (!settings) return usage("--config `" + text + "`: " + settings.error().message);
+  overlay(out.flags, *settings);
+  return {};
+}
+
+Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::string& working_directory) {
+  for (const std::string& config : flags.configs) {
+    if (auto done = take_config(out, config, working_directory); !done) return done;
+  }
+  for (const auto& [key, list] : flags.lists) {
+    Value value;
+    if (key == "per-file-ignores") {
+      auto table = per_file_ignores(list);
+      if (!table) return std::unexpected(table.error());
+      value = std::move(*table);
+    } else {
+      value.list = list;
+    }
+    if (auto done = set_key(out.flags, key, std::move(value), working_directory); !done) return done;
+  }
+  for (const auto& [key, text] : flags.texts) {
+    Value value;
+    value.text = text;
+    if (auto done = set_key(out.flags, key, std::move(value), working_directory); !done) return done;
+  }
+  if (flags.force_exclude) out.flags.force_exclude = flags.force_exclude;
+  if (flags.respect_gitignore) out.flags.respect_gitignore = flags.respect_gitignore;
+  if (flags.fullgraph) out.flags.fullgraph = flags.fullgraph;
+  if (!flags.output_file.empty() && flags.output_file != "-")
+    out.output_file = absolute_path(flags.output_file, working_directory);
+  if (!flags.stdin_filename.empty()) out.stdin_filename = flags.stdin_filename;
+
+  const Names colors = {"auto", "always", "never"};
+  const auto color = std::ranges::find(colors, flags.color);
+  if (color == colors.end())
+    return usage("--color: `" + flags.color + "` is no value" + suggestion(flags.color, colors) +
+                 " (one of: auto, always, never)");
+  out.color = static_cast<Color>(color - colors.begin());
+
+  const bool number = !flags.jobs.empty() && flags.jobs.size() <= 4 &&
+                      std::ranges::all_of(flags.jobs, [](char c) { return c >= '0' && c <= '9'; });
+  if (!number) return usage("--jobs: `" + flags.jobs + "` is no number of threads");
+  out.jobs = static_cast<unsigned>(std::stoul(flags.jobs));
+
+  if ((out.update_baseline || out.prune_baseline) && out.update_baseline == out.prune_baseline) {
+    return usage("--update-baseline and --prune-baseline exclude each other");
+  }
+  if (out.paths.empty()) out.paths = {"."};
+  const bool has_stdin = std::ranges::find(out.paths, "-") != out.paths.end();
+  if (has_stdin && out.paths.size() != 1) return usage("`-` cannot be combined with other paths");
+  if (out.stdin_filename && !has_stdin) return usage("--stdin-filename needs the path `-`");
+  return {};
+}
+
+// All names of the options of `app`, with their dashes.
+Names option_names(const CLI::App& app) {
+  Names out;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) out.push_back("-" + name);
+    for (const std::string& name : option->get_fnames()) {
+      if (name.size() > 1) out.push_back("--" + name);
+    }
+  }
+  return out;
+}
+
+// The error for arguments that CLI11 did not take.
+std::unexpected<Error> unknown(const CLI::App& app) {
+  const CLI::App* used = &app;
+  for (const CLI::App* command : app.get_subcommands()) used = command;
+  for (const std::string& argument : app.remaining(true)) {
+    if (argument.starts_with('-')) {
+      const std::string name = argument.substr(0, argument.find('='));
+      return usage("unknown option `" + name + "`" + suggestion(name, option_names(*used)));
+    }
+  }
+  const std::vector<std::string> rest = app.remaining(true);
+  const std::string first = rest.empty() ? std::string() : rest.front();
+  if (used == &app) {
+    Names commands;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+      commands.push_back(command->get_name());
+    return usage("unknown command `" + first + "`" + suggestion(first, commands));
+  }
+  return usage("unexpected argument `" + first + "`");
+}
+
+Result<std::vector<std::string>> expand_argument_files(std::vector<std::string> arguments) {
+  std::vector<std::string> out;
+  for (std::string& argument : arguments) {
+    if (argument.size() < 2 || argument[0] != '@') {
+      out.push_back(std::move(argument));
+      continue;
+    }
+    auto text = read_file(argument.substr(1));
+    if (!text) return std::unexpected(text.error());
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+      std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (!line.empty()) out.emplace_back(line);
+    }
+  }
+  return out;
+}
+
+Result<bool> is_json(const std::string& format) {
+  if (format == "json" || format == "text") return format == "json";
+  return usage("--output-format: `" + format + "` is no value" + suggestion(format, Names{"text", "json"}) +
+               " (one of: text, json)");
+}
+
+}  // namespace
+
+Result<Command> parse_command_line(std::vector<std::string> arguments, const std::string& working_directory) {
+  auto expanded = expand_argument_files(std::move(arguments));
+  if (!expanded) return std::unexpected(expanded.error());
+
+  Command out;
+  CheckFlags flags;
+  CLI::App app("Predicts torch.compile graph breaks and training hazards in PyTorch code, without running it.",
+               "fullgraph");
+  app.require_subcommand(0, 1);
+  app.set_version_flag("-V,--version", std::string("fullgraph " FULLGRAPH_VERSION));
+  std::string explain, format = "text", rule;
+  app.add_option("--explain", explain, "Print a rule's documentation")->type_name("RULE");
+  app.get_formatter()->column_width(38);
+
+  CLI::App* check = app.add_subcommand("check", "Lint files and folders");
+  add_check(*check, flags, out.check);
+  CLI::App* rule_command = app.add_subcommand("rule", "Print the documentation of a rule, or list the rules");
+  rule_command->add_option("rule", rule, "Code or name")->type_name("RULE");
+  rule_command->add_flag("--all", out.all, "All rules");
+  rule_command->add_flag("--coverage", out.coverage, "Which of Dynamo's graph breaks are covered by which rule");
+  CLI::App* config_command = app.add_subcommand("config", "List the keys of configuration files");
+  CLI::App* dump = app.add_subcommand("dump", "Print the intermediate representation of a file");
+  bool ir = false;
+  dump->add_flag("--ir", ir, "The program representation (default)");
+  dump->add_option("file", out.file, "Python source")->type_name("FILE")->required();
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  for (CLI::App* command : {rule_command, config_command, version}) {
+    command->add_option("--output-format", format, "text or json")->type_name("FORMAT");
+  }
+  app.add_subcommand("clean", "Remove caches");
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->allow_extras();
+  app.allow_extras();
+
+  try {
+    std::vector<std::string> reversed(expanded->rbegin(), expanded->rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* used = &app;
+    for (const CLI::App* command : app.get_subcommands()) used = command;
+    out.text = used->help();
+    return out;
+  } catch (const CLI::CallForVersion& call) {
+    out.text = std::string(call.what()) + "\n";
+    return out;
+  } catch (const CLI::ParseError& error) {
+    if (!app.remaining(true).empty()) return unknown(app);
+    return usage(error.what());
+  }
+  if (!app.remaining(true).empty()) return unknown(app);
+
+  auto json = is_json(format);
+  if (!json) return std::unexpected(json.error());
+  out.json = *json;
+  if (check->parsed()) {
+    out.kind = Command::Kind::Check;
+    if (auto done = finish(out.check, flags, working_directory); !done) return std::unexpected(done.error());
+  } else if (rule_command->parsed() || !explain.empty()) {
+    out.kind = Command::Kind::Rule;
+    if (!rule.empty()) out.rule = rule;
+    if (!explain.empty()) out.rule = explain;
+  } else if (config_command->parsed()) {
+    out.kind = Command::Kind::Config;
+  } else if (dump->parsed()) {
+    out.kind = Command::Kind::Dump;
+  } else if (version->parsed()) {
+    out.kind = Command::Kind::Version;
+  } else if (app.got_subcommand("clean")) {
+    out.kind = Command::Kind::Clean;
+  } else {
+    out.text = app.help();
+  }
+  return out;
+}
+
+}  // namespace fullgraph::cli

@@ -1,0 +1,52 @@
+// The command line, parsed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/ir/error.h"
+#include "cli/settings.h"
+#include "cli/terminal.h"
+
+namespace fullgraph::cli {
+
+struct CheckOptions {
+  std::vector<std::string> paths;          // "-": stdin
+  std::optional<std::string> config_file;  // --config FILE
+  Settings flags;                          // all flags that are also keys, and --config KEY=VALUE
+  bool isolated = false;
+  std::optional<std::string> output_file;
+  std::optional<std::string> stdin_filename;
+  Color color = Color::Auto;
+  unsigned jobs = 0;  // 0: all cores
+  bool statistics = false;
+  bool exit_zero = false;
+  unsigned quiet = 0;  // 1: no closing line; 2: nothing but errors
+  bool verbose = false;
+  bool ignore_noqa = false;
+  bool error_on_warning = false;
+  bool update_baseline = false;
+  bool prune_baseline = false;
+  bool show_files = false;
+  bool show_settings = false;
+  bool timing = false;
+  bool no_cache = false;  // accepted; nothing is cached yet
+  bool progress = true;
+};
+
+struct Command {
+  enum class Kind { Check, Rule, Config, Dump, Version, Clean, Print } kind = Kind::Print;
+  CheckOptions check;
+  std::optional<std::string> rule;  // code or name; nothing: a list
+  bool all = false;                 // rule --all
+  bool coverage = false;            // rule --coverage
+  bool json = false;                // rule, config, version: --output-format json
+  std::string file;                 // dump
+  std::string text;                 // Print: --help and --version
+};
+
+// Error: kind Usage; the message names the nearest flag, command or value.
+Result<Command> parse_command_line(std::vector<std::string> arguments, const std::string& working_directory);
+
+}  // namespace fullgraph::cli

@@ -1,0 +1,143 @@
+// From events to findings: each event goes to the rules that want its kind, and what several roots say about one place
+// becomes one finding.
+//
+// A line of a layer is traced once for each model that uses it. Users want to hear of it once, with all the roots, and
+// with the weakest condition: a break that one root reaches unconditionally is unconditional.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "rules/rule.h"
+
+namespace fullgraph::rules {
+namespace {
+
+constexpr std::size_t kind_count = static_cast<std::size_t>(trace::EventKind::Count_);
+
+Place place_of(const trace::Location& location) {
+  return {.source = location.module == nullptr ? nullptr : location.module->source, .span = location.span};
+}
+
+// The first address under "## References": the page of a rule that is about no registry entry.
+std::string reference_url(std::string_view documentation) {
+  const std::size_t heading = documentation.find("## References");
+  if (heading == std::string_view::npos) return {};
+  const std::size_t begin = documentation.find("https://", heading);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = documentation.find_first_of(" \t\r\n)>`\"'", begin);
+  return std::string(documentation.substr(begin, end == std::string_view::npos ? end : end - begin));
+}
+
+// Where a finding is, for sorting and for telling findings apart.
+std::string_view path_of(const Diagnostic& diagnostic) {
+  return diagnostic.place.source == nullptr ? std::string_view() : std::string_view(diagnostic.place.source->path());
+}
+
+auto order(const Diagnostic& d) {
+  return std::make_tuple(path_of(d), d.place.span.begin, d.place.span.end, std::string_view(d.code));
+}
+
+bool same_place(const Diagnostic& a, const Diagnostic& b) {
+  return a.code == b.code && a.place.span == b.place.span && path_of(a) == path_of(b);
+}
+
+// Ties between equally short texts are broken by content, so that the result does not depend on the roots' order.
+bool weaker(const std::string& a, const std::string& b) {
+  return std::make_pair(a.size(), a) < std::make_pair(b.size(), b);
+}
+
+bool shorter(const std::vector<PathStep>& a, const std::vector<PathStep>& b) {
+  if (a.size() != b.size()) return a.size() < b.size();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto key = [](const PathStep& step) {
+      return std::make_tuple(
+          step.place.source == nullptr ? std::string_view() : std::string_view(step.place.source->path()),
+          step.place.span.begin, std::string_view(step.function));
+    };
+    if (key(a[i]) != key(b[i])) return key(a[i]) < key(b[i]);
+  }
+  return false;
+}
+
+void absorb(Diagnostic& into, Diagnostic&& other) {
+  into.severity = std::min(into.severity, other.severity);  // the enumerators go from strongest to weakest
+  if (weaker(other.condition, into.condition)) into.condition = std::move(other.condition);
+  if (shorter(other.path, into.path)) into.path = std::move(other.path);
+  if (weaker(other.message, into.message)) into.message = std::move(other.message);
+  if (into.gb_id.empty()) {
+    into.gb_id = std::move(other.gb_id);
+    if (!into.gb_id.empty()) into.url = std::move(other.url);
+  }
+  for (std::string& root : other.roots) into.roots.push_back(std::move(root));
+  for (Related& related : other.related) {
+    const auto known = std::ranges::any_of(into.related, [&](const Related& r) {
+      return r.place.source == related.place.source && r.place.span == related.place.span &&
+             r.message == related.message;
+    });
+    if (!known) into.related.push_back(std::move(related));
+  }
+  if (into.fixes.empty()) into.fixes = std::move(other.fixes);
+}
+
+void finish(Diagnostic& diagnostic) {
+  std::erase(diagnostic.roots, std::string());
+  std::ranges::sort(diagnostic.roots);
+  diagnostic.roots.erase(std::ranges::unique(diagnostic.roots).begin(), diagnostic.roots.end());
+  std::ranges::stable_sort(diagnostic.related, [](const Related& a, const Related& b) {
+    const auto key = [](const Related& r) {
+      return std::make_tuple(r.place.source == nullptr ? std::string_view() : std::string_view(r.place.source->path()),
+                             r.place.span.begin, std::string_view(r.message));
+    };
+    return key(a) < key(b);
+  });
+}
+
+}  // namespace
+
+Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) const {
+  Diagnostic out;
+  out.code = info.code;
+  out.name = info.name;
+  out.severity = info.severity == Severity::Error && !event.condition.empty() ? Severity::Warning : info.severity;
+  out.place = place_of(event.where);
+  out.function = event.function;
+  out.condition = event.condition;
+  out.gb_id = event.gb_id;
+  out.url = event.gb_id.empty() ? reference_url(info.documentation) : profile::graph_break_url(event.gb_id);
+  if (!event.root.empty()) out.roots.push_back(event.root);
+  out.path.reserve(event.path.size());
+  for (const trace::Call& call : event.path) out.path.push_back({place_of(call.where), call.function});
+  out.related.reserve(event.related.size());
+  for (const auto& related : event.related) out.related.push_back({place_of(related.where), related.message});
+  return out;
+}
+
+std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profile::Profile& profile) {
+  std::array<std::vector<const Rule*>, kind_count> wanted;
+  for (const Rule* rule : all_rules()) {
+    for (const trace::EventKind kind : rule->events) wanted[static_cast<std::size_t>(kind)].push_back(rule);
+  }
+
+  std::vector<Diagnostic> raw;
+  Context context(profile, raw);
+  for (const trace::Event& event : events) {
+    for (const Rule* rule : wanted[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
+  }
+
+  std::ranges::stable_sort(raw, {}, order);
+  std::vector<Diagnostic> out;
+  for (Diagnostic& diagnostic : raw) {
+    if (!out.empty() && same_place(out.back(), diagnostic)) {
+      absorb(out.back(), std::move(diagnostic));
+    } else {
+      out.push_back(std::move(diagnostic));
+    }
+  }
+  for (Diagnostic& diagnostic : out) finish(diagnostic);
+  return out;
+}
+
+}  // namespace fullgraph::rules
