@@ -39,8 +39,8 @@ def forward(self, x):
 ```
 
 Or tell Dynamo what to do with such calls: `torch._dynamo.config.reorderable_logging_functions.add(print)` moves them
-behind the graph, `torch._dynamo.config.ignore_logging_functions.add(logger.warning)` drops them (before torch 2.10 the
-latter is called `ignore_logger_methods`).
+behind the graph, `torch._dynamo.config.ignore_logging_functions.add(logger.warning)` (in earlier versions
+`ignore_logger_methods`) drops them.
 
 ## Fix
 

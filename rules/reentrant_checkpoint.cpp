@@ -36,8 +36,8 @@ hidden = checkpoint(layer, hidden, use_reentrant=False)
 
 ## Fix
 
-Unsafe: the literal `True` becomes `False`. Gradients that were missing appear, recomputation stops early where it can,
-and the RNG and autocast state are handled differently; peak memory may change a little. Remove workarounds that were
+Unsafe: the literal `True` becomes `False`. Gradients that were missing appear, recomputation stops as soon as
+all that backward needs is there, and peak memory may change a little. Remove workarounds that were
 built for the reentrant form as well.
 
 ## References

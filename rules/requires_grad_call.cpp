@@ -49,9 +49,11 @@ energy = torch.compile(potential)(positions)
 For a tensor made inside, keep the whole life of its gradient inside, or return a detached result:
 
 ```python
-leaf = hidden.detach().requires_grad_()
-penalty = (self.head(leaf) ** 2).mean()
-return hidden, penalty.detach()
+def forward(self, x):
+    hidden = self.body(x)
+    leaf = hidden.detach().requires_grad_()
+    penalty = (self.head(leaf) ** 2).mean()
+    return hidden, penalty.detach()
 ```
 
 ## Fix
