@@ -72,7 +72,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule checkpoint_reentrant_default{.info = {.code = "FG302",
                                                         .name = "checkpoint-reentrant-default",
-                                                        .summary = "activation checkpointing without `use_reentrant`",
+                                                        .summary = "Activation checkpointing without `use_reentrant`",
                                                         .severity = Severity::Hazard,
                                                         .gb_ids = "",
                                                         .fix = FixAvailability::Sometimes,

@@ -64,7 +64,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule compile_divergence{
     .info = {.code = "FG504",
              .name = "compile-divergence",
-             .summary = "code guarded by `is_compiling()` changes gradients in eager mode only",
+             .summary = "Code guarded by `is_compiling()` changes gradients in eager mode only",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

@@ -76,7 +76,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule compiled_under_selective_checkpoint{
     .info = {.code = "FG304",
              .name = "compiled-under-selective-checkpoint",
-             .summary = "compiled code runs under a checkpoint with a selective policy",
+             .summary = "Compiled code runs under a checkpoint with a selective policy",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

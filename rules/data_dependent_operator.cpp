@@ -58,7 +58,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule data_dependent_operator{
     .info = {.code = "FG404",
              .name = "data-dependent-operator",
-             .summary = "an operator returns a Python value that depends on tensor values",
+             .summary = "An operator returns a Python value that depends on tensor values",
              .severity = Severity::Error,
              .gb_ids = "GB0033",
              .fix = FixAvailability::None,

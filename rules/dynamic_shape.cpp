@@ -71,7 +71,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule dynamic_shape{.info = {.code = "FG403",
                                          .name = "dynamic-shape",
-                                         .summary = "an operator's output shape depends on tensor values",
+                                         .summary = "An operator's output shape depends on tensor values",
                                          .severity = Severity::Error,
                                          .gb_ids = "GB0036 GB0037 GB0246",
                                          .fix = FixAvailability::None,

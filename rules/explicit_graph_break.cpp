@@ -69,7 +69,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule explicit_graph_break{
     .info = {.code = "FG502",
              .name = "explicit-graph-break",
-             .summary = "an explicit graph break or a disabled function in compiled code",
+             .summary = "An explicit graph break or a disabled function in compiled code",
              .severity = Severity::Error,
              .gb_ids = "GB0025 GB0098 GB0099 GB0148 GB4297 GB4636",
              .fix = FixAvailability::None,

@@ -67,7 +67,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule factory_requires_grad{
     .info = {.code = "FG103",
              .name = "factory-requires-grad",
-             .summary = "a tensor factory is called with `requires_grad=True` in compiled code",
+             .summary = "A tensor factory is called with `requires_grad=True` in compiled code",
              .severity = Severity::Error,
              .gb_ids = "GB0225",
              .fix = FixAvailability::None,

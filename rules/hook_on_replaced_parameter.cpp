@@ -72,7 +72,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule hook_on_replaced_parameter{
     .info = {.code = "FG203",
              .name = "hook-on-replaced-parameter",
-             .summary = "a hook is registered on a parameter that is replaced later",
+             .summary = "A hook is registered on a parameter that is replaced later",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

@@ -69,7 +69,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule hook_reads_param_grad{.info = {.code = "FG204",
                                                  .name = "hook-reads-param-grad",
-                                                 .summary = "a module backward hook relies on `param.grad` being there",
+                                                 .summary = "A module backward hook relies on `param.grad` being there",
                                                  .severity = Severity::Hazard,
                                                  .gb_ids = "",
                                                  .fix = FixAvailability::None,

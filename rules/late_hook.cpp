@@ -62,7 +62,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule late_hook{.info = {.code = "FG205",
                                      .name = "late-hook",
-                                     .summary = "a module hook is registered after the first compiled call",
+                                     .summary = "A module hook is registered after the first compiled call",
                                      .severity = Severity::Hazard,
                                      .gb_ids = "",
                                      .fix = FixAvailability::None,

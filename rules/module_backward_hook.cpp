@@ -87,7 +87,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule module_backward_hook{.info = {.code = "FG201",
                                                 .name = "module-backward-hook",
-                                                .summary = "a module carries a backward hook that is always on",
+                                                .summary = "A module carries a backward hook that is always on",
                                                 .severity = Severity::Error,
                                                 .gb_ids = "GB0083 GB0104",
                                                 .fix = FixAvailability::None,

@@ -78,7 +78,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule output_call{.info = {.code = "FG501",
                                        .name = "output-call",
-                                       .summary = "print, logging or warnings in compiled code",
+                                       .summary = "Print, logging or warnings in compiled code",
                                        .severity = Severity::Error,
                                        .gb_ids = "GB0007 GB0059 GB0156 GB0291 GB4841",
                                        .fix = FixAvailability::None,

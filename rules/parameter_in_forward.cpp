@@ -74,7 +74,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule parameter_in_forward{.info = {.code = "FG104",
                                                 .name = "parameter-in-forward",
-                                                .summary = "an `nn.Parameter` is built in compiled code",
+                                                .summary = "An `nn.Parameter` is built in compiled code",
                                                 .severity = Severity::Error,
                                                 .gb_ids = "GB0264 GB0226 GB0227 GB0235 GB0237",
                                                 .fix = FixAvailability::None,

@@ -83,7 +83,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule reentrant_checkpoint{.info = {.code = "FG301",
                                                 .name = "reentrant-checkpoint",
-                                                .summary = "activation checkpointing with `use_reentrant=True`",
+                                                .summary = "Activation checkpointing with `use_reentrant=True`",
                                                 .severity = Severity::Hazard,
                                                 .gb_ids = "",
                                                 .fix = FixAvailability::Sometimes,

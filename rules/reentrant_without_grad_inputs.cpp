@@ -64,7 +64,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule reentrant_without_grad_inputs{
     .info = {.code = "FG303",
              .name = "reentrant-without-grad-inputs",
-             .summary = "no input of a reentrant checkpoint requires grad: its parameters never train",
+             .summary = "No input of a reentrant checkpoint requires grad: its parameters never train",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

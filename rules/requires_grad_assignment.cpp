@@ -20,7 +20,7 @@ neither are assignments to an attribute of that name on an object that is not a 
 
 Dynamo cannot trace the setter: the flag would turn a tensor into a leaf, or a leaf into something else, in the middle
 of the graph. The graph ends before the line, the line runs in eager mode and a second graph begins after it. With
-`fullgraph=True` compilation fails. In a loop, a `try` or a `with` block the rest of the frame is not compiled at all.
+`fullgraph=True` compilation fails. In a loop, a `try` or a context manager of your own the rest of the frame is not compiled at all.
 
 ## Example
 

@@ -87,7 +87,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule silent_training_hazard{
     .info = {.code = "FG505",
              .name = "silent-training-hazard",
-             .summary = "compiled code silently does something else than eager code",
+             .summary = "Compiled code silently does something else than eager code",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

@@ -62,7 +62,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule skipped_call{.info = {.code = "FG503",
                                         .name = "skipped-call",
-                                        .summary = "a function that Dynamo skips is called in compiled code",
+                                        .summary = "A function that Dynamo skips is called in compiled code",
                                         .severity = Severity::Error,
                                         .gb_ids = "GB0007 GB0008 GB0009",
                                         .fix = FixAvailability::None,

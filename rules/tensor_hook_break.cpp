@@ -111,7 +111,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule tensor_hook_break{.info = {.code = "FG202",
                                              .name = "tensor-hook-break",
-                                             .summary = "a tensor hook in compiled code does what Dynamo cannot trace",
+                                             .summary = "A tensor hook in compiled code does what Dynamo cannot trace",
                                              .severity = Severity::Error,
                                              .gb_ids = "GB0013 GB0029 GB0067 GB0100 GB0108 GB0467 GB4413 GB7444",
                                              .fix = FixAvailability::None,

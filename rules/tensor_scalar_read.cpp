@@ -73,7 +73,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule tensor_scalar_read{.info = {.code = "FG402",
                                               .name = "tensor-scalar-read",
-                                              .summary = "a tensor's value becomes a Python value in compiled code",
+                                              .summary = "A tensor's value becomes a Python value in compiled code",
                                               .severity = Severity::Error,
                                               .gb_ids = "GB0038 GB0109 GB0124 GB0218",
                                               .fix = FixAvailability::None,

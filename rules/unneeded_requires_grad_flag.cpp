@@ -84,7 +84,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule unneeded_requires_grad_flag{
     .info = {.code = "FG105",
              .name = "unneeded-requires-grad-flag",
-             .summary = "a flag exists only for a `requires_grad` workaround that nothing needs any more",
+             .summary = "A flag exists only for a `requires_grad` workaround that nothing needs any more",
              .severity = Severity::Hazard,
              .gb_ids = "",
              .fix = FixAvailability::None,

@@ -16,7 +16,7 @@ of Dynamo's graph-break registry, and the finding carries its id and the address
 
 ## Why is this bad?
 
-The graph ends at the construct. In a loop, a `try` or a `with` block the rest of the frame is not compiled at all. With
+The graph ends at the construct. In a loop, a `try` or a context manager of your own the rest of the frame is not compiled at all. With
 `fullgraph=True` compilation fails.
 
 ## Example
@@ -75,7 +75,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule unsupported_construct{
     .info = {.code = "FG500",
              .name = "unsupported-construct",
-             .summary = "a construct that Dynamo does not trace",
+             .summary = "A construct that Dynamo does not trace",
              .severity = Severity::Error,
              .gb_ids = "GB0003 GB0014 GB0015 GB0016 GB0045 GB0046 GB0055 GB0056 GB0059 GB0066 GB0067 GB0069 GB0088 "
                        "GB0090 GB0092 GB0107 GB0110 GB0117 GB0123 GB0126 GB0127 GB0128 GB0142 GB0144 GB0156 GB0157 "
