@@ -19,6 +19,7 @@
 #include "cli/environment.h"
 #include "cli/files.h"
 #include "cli/invalid_source.h"
+#include "cli/relocate.h"
 #include "cli/selection.h"
 #include "cli/suppression.h"
 #include "cli/terminal.h"
@@ -122,12 +123,11 @@ class Check {
       // A virtual environment stands for its packages.
       const auto packages = site_packages_of(path);
       if (packages.empty()) search_path_.push_back(path);
-      search_path_.insert(search_path_.end(), packages.begin(), packages.end());
+      add_packages(packages);
     }
     for (const std::string& path : settings_.src.value_or(Names{base, base + "/src"})) search_path_.push_back(path);
     if (const auto environment = environment_of(base)) {
-      const auto packages = site_packages_of(*environment);
-      search_path_.insert(search_path_.end(), packages.begin(), packages.end());
+      add_packages(site_packages_of(*environment));
     }
     std::string version;
     if (settings_.torch_version) {
@@ -146,6 +146,11 @@ class Check {
       for (const std::string& path : search_path_) fmt::print(stderr, "  search path: {}\n", path);
     }
     return {};
+  }
+
+  void add_packages(const std::vector<std::string>& folders) {
+    search_path_.insert(search_path_.end(), folders.begin(), folders.end());
+    packages_.insert(packages_.end(), folders.begin(), folders.end());
   }
 
   void load() {
@@ -197,9 +202,13 @@ class Check {
   void keep_linted() {
     for (std::size_t i = 0; i < sources_.size(); ++i) by_shown_[sources_[i].shown] = i;
     const std::size_t before = findings_.size();
-    std::erase_if(findings_, [&](const Diagnostic& finding) {
-      return finding.place.source == nullptr || !by_shown_.contains(finding.place.source->path());
-    });
+    findings_ = relocate(
+        std::move(findings_), [this](const std::string& shown) { return by_shown_.contains(shown); },
+        [this](const std::string& shown) {
+          const std::string path = absolute_path(shown, working_directory_);
+          return std::ranges::any_of(packages_,
+                                     [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+        });
     if (options_.verbose && findings_.size() != before) {
       fmt::print(stderr, "{} findings are in files that were not given\n", before - findings_.size());
     }
@@ -399,6 +408,7 @@ class Check {
   std::string stdin_text_;
   std::vector<Error> errors_;
   std::vector<std::string> search_path_;
+  std::vector<std::string> packages_;  // the part of it where installed packages are
   const profile::Profile* profile_ = nullptr;
   std::unique_ptr<python::Program> program_;
   std::vector<trace::Event> events_;

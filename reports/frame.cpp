@@ -24,7 +24,9 @@ Lines lines_of(const ir::SourceFile& source, ir::Span span, unsigned context) {
   // A span that ends with a line break does not reach into the next line.
   if (end > begin && source.line_start(end) == span.end) --end;
   const unsigned first = begin > context ? begin - context : 1;
-  const unsigned last = std::min<unsigned>(end + context, source.line_count());
+  unsigned last = std::min<unsigned>(end + context, source.line_count());
+  // The "line" after the last line break is none.
+  if (last > end && last == source.line_count() && source.line_text(last).empty()) --last;
   return {first, std::max(last, end), begin, end};
 }
 
