@@ -325,6 +325,7 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
     if (instance->module->training && (entry_mode_ || !*instance->module->training)) return heap_.boolean(*instance->module->training);
     return training_;
   }
+  if (instance->cls->name == "logging.Logger") return heap_.make<NativeObject>(instance, name);
   ClassObject* owner = nullptr;
   Value in_class = class_attribute(instance->cls, name, &owner);
   if (in_class && in_class->kind == Kind::Property && !instance->attributes.get(name)) {
@@ -539,7 +540,21 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
         return;
       }
       if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass) set_subscript(instance->payload, heap_.string(name.text()), value, span);
+      report_side_effect(instance, span);
+      if (Value old = instance->attributes.get(name); old && old != value && old->kind == Kind::Tensor && as<TensorObject>(old)->hook && !as<TensorObject>(old)->hook->removed) {
+        Event lost = event(EventKind::ParameterReplaced, as<TensorObject>(old)->hook->where.span);
+        lost.where = as<TensorObject>(old)->hook->where;
+        lost.traced = false;
+        lost.subject = text(span);
+        lost.related.push_back({{frame_->module, span}, "the parameter is replaced here, without its hook"});
+        emit(std::move(lost));
+      }
       heap_.set_attribute(instance, instance->attributes, name, value);
+      return;
+    }
+    case Kind::External: {
+      auto* cls = external_class(as<ExternalObject>(object)->name);
+      heap_.set_attribute(cls, cls->attributes, name, value);
       return;
     }
     case Kind::Class: heap_.set_attribute(object, as<ClassObject>(object)->attributes, name, value); return;

@@ -480,6 +480,13 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
 
 Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments) {
   if (frame_->region || force_eager_ || disabled_) return call(compiled->target, arguments);
+  if (policy_) {
+    Event bypassed = *policy_;
+    bypassed.kind = EventKind::CompiledUnderPolicy;
+    if (compiled->where.module) bypassed.related.push_back({compiled->where, "compiled here"});
+    emit(std::move(bypassed));
+    policy_ = nullptr;
+  }
   auto saved_root = root_;
   auto saved_fullgraph = fullgraph_;
   auto saved_grad = grad_mode_;
@@ -497,6 +504,7 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
     root_ = function->module->name + "." + function->function->qualified;
   }
   enter_region_ = true;
+  region_serial_ = heap_.serial();
   Value result = call(target, arguments);
   enter_region_ = false;
   conditions_ = std::move(conditions);

@@ -318,6 +318,7 @@ Value Interpreter::eval_call(const Expr& expr) {
   if (raised_) return heap_.unknown;
   Arguments arguments = eval_arguments(expr);
   if (raised_) return heap_.unknown;
+  if (callee->kind == Kind::Unknown && callee_expr.kind == ExprKind::Attribute) return unknown_method(callee_expr, arguments);
   return call(callee, arguments);
 }
 

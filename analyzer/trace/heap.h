@@ -29,9 +29,12 @@ class Heap {
   T* make(Args&&... args) {
     auto owned = std::make_unique<T>(std::forward<Args>(args)...);
     T* raw = owned.get();
+    raw->serial = ++serial_;
     (persistent_ ? lasting_ : passing_).push_back(std::move(owned));
     return raw;
   }
+
+  [[nodiscard]] std::uint32_t serial() const { return serial_; }
 
   // Common values.
   Value none, yes, no, unknown, ellipsis, not_implemented;
@@ -96,6 +99,7 @@ class Heap {
   Content join(const Content& a, const Content& b, const Place& place);
 
   bool persistent_ = false;
+  std::uint32_t serial_ = 0;
   std::vector<std::unique_ptr<Object>> lasting_, passing_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;

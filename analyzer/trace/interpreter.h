@@ -139,6 +139,7 @@ class Interpreter {
   // ---- state of the run
   Frame* frame_ = nullptr;
   Value grad_mode_;              // Bool
+  Value root_grad_mode_;         // grad mode under which roots are called
   Value training_;               // Bool that an nn.Module without a mode of its own has
   std::vector<Term> conditions_;
   std::string root_;
@@ -152,11 +153,16 @@ class Interpreter {
   bool enter_region_ = false;    // the next frame is a compiled root
   bool maybe_raised_ = false;    // something raised under a condition that is not known
   int inexact_loops_ = 0;        // loops around whose number of rounds is not known
+  std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside
+  const Event* policy_ = nullptr; // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
+  std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
   bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
   bool compile_seen_ = false;    // torch.compile was called by the code of this entry
   int disabled_ = 0;             // inside a torch.compiler.disable()d call
   std::optional<bool> fullgraph_;  // of the compile site
   std::vector<InstanceObject*> compiled_modules_called_;
+  std::vector<CompiledObject*> compiled_;
+  std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
   std::unordered_set<const ir::Function*> traced_functions_, run_functions_;
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
@@ -165,6 +171,9 @@ class Interpreter {
   std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
 
   void reset();                  // after a root
+  void in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body);
+  Arguments unknown_arguments(FunctionObject* function, std::size_t skip);
+  void trace_uncalled(CompiledObject* compiled);
 
   // ---- statements.cpp
   Flows run_block(ir::Block block);
@@ -269,6 +278,8 @@ class Interpreter {
 
   // ---- models_*.cpp: Python's own and PyTorch's functions
   Value call_external(ExternalObject* function, Arguments& arguments);
+  void report_profiled(const std::string& name, const Arguments& arguments);
+  Value apply_function(ClassObject* cls, Arguments& arguments);
   Value call_builtin(std::string_view name, Arguments& arguments);
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);
   Value call_torch(const std::string& name, Arguments& arguments);
@@ -281,6 +292,15 @@ class Interpreter {
   Value module_method(InstanceObject* module, std::string_view name, Arguments& arguments, bool& known);
   Value call_builtin_layer(InstanceObject* layer, const std::string& cls, Arguments& arguments);
   Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
+  void report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments);
+  void report_registration(InstanceObject* module, Registration* where, Value hook, std::string_view method);
+  void run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments);
+  void flush_registrations();
+  void report_checkpoint_settings(std::string_view name, Arguments& arguments);
+  void report_side_effect(const Object* object, ir::Span span);
+  Value register_module_hook(InstanceObject* module, std::string_view name, Arguments& arguments);
+  Value unknown_method(const ir::Expr& callee, Arguments& arguments);
+  bool span_contains_name(const ir::Module& module, ir::Span span, std::initializer_list<std::string_view> names) const;
   Value checkpoint(Arguments& arguments, const std::string& name);
   Value compile(Arguments& arguments);
   Value decorate_class(ClassObject* cls, Value decorator);

@@ -41,6 +41,7 @@ struct Object {
   Kind kind;
   bool known = false;        // scalars: the value is known; Unknown: never
   bool from_tensor = false;  // a Python scalar whose value was read from a tensor
+  std::uint32_t serial = 0;  // objects are numbered as they are made
   const Sym* sym = nullptr;
   explicit Object(Kind k) : kind(k) {}
   Object(const Object&) = default;
@@ -95,6 +96,7 @@ struct TensorObject : Object {
   bool sparse = false;
   Shape shape;
   std::vector<std::uint32_t> marks;      // requires_grad_() calls on intermediates that it descends from
+  struct Registration* hook = nullptr;   // of a hook on this parameter
   std::uint32_t own_mark = UINT32_MAX;   // the requires_grad_() call that was made on this very tensor
   TensorObject() : Object(Kind::Tensor) {}
 };

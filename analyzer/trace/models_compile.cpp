@@ -1,0 +1,150 @@
+// torch.compile and torch.utils.checkpoint: where compiled regions begin, and what is recomputed.
+#include <algorithm>
+
+#include "analyzer/trace/interpreter.h"
+#include "analyzer/trace/names.h"
+
+namespace fullgraph::trace {
+
+using ir::Symbol;
+
+Value Interpreter::compile(Arguments& arguments) {
+  compile_seen_ = true;
+  Value target = arguments.get(0, "model");
+  if (!target || target->kind == Kind::None) {  // @torch.compile(fullgraph=True)
+    auto* decorator = heap_.make<PartialObject>(external("torch.compile"));
+    decorator->keywords = arguments.keywords;
+    return decorator;
+  }
+  switch (target->kind) {
+    case Kind::Function:
+    case Kind::Method:
+    case Kind::Instance:
+    case Kind::Partial: break;
+    default: return target;
+  }
+  auto* compiled = heap_.make<CompiledObject>(target);
+  compiled->where = {frame_->module, arguments.span};
+  if (Value fullgraph = arguments.keyword("fullgraph")) compiled->fullgraph = truth(fullgraph);
+  if (Value off = arguments.keyword("disable"); off && truth(off) == std::optional(true)) return target;
+  compiled_.push_back(compiled);
+  return compiled;
+}
+
+namespace {
+
+CheckpointFacts::Reentrant reentrant_of(std::optional<bool> known, Value given) {
+  using R = CheckpointFacts::Reentrant;
+  if (!given || given->kind == Kind::None) return R::Absent;
+  return !known ? R::Unknown : *known ? R::Yes : R::No;
+}
+
+}  // namespace
+
+void Interpreter::report_checkpoint_settings(std::string_view name, Arguments& arguments) {
+  Value settings = arguments.get(0, "gradient_checkpointing_kwargs");
+  Event result = event(EventKind::Checkpoint, arguments.span);
+  result.callee = name;
+  result.subject = text(arguments.span);
+  result.traced = false;
+  result.checkpoint.through_settings = true;
+  Value given = nullptr;
+  if (settings && settings->kind == Kind::Dict) {
+    for (const auto& entry : as<DictObject>(settings)->entries) {
+      if (entry.key->kind == Kind::Str && entry.key->known && as<StrObject>(entry.key)->value == "use_reentrant") given = entry.value;
+    }
+    if (!given && !as<DictObject>(settings)->exact) return;
+  } else if (settings && settings->kind != Kind::None) {
+    return;
+  }
+  result.checkpoint.reentrant = reentrant_of(given ? truth(given) : std::nullopt, given);
+  if (!given || result.checkpoint.reentrant == CheckpointFacts::Reentrant::Absent) return;  // what the library's default is, the call does not say
+  emit(std::move(result));
+}
+
+// checkpoint(function, *args, use_reentrant=…, context_fn=…)
+Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
+  bool sequential = name.ends_with("sequential");
+  Value function = arguments.get(0, sequential ? "functions" : "function");
+  if (!function) return heap_.unknown;
+  Arguments passed;
+  passed.span = arguments.span;
+  passed.module = arguments.module;
+  std::size_t skip = sequential ? 2 : 1;
+  if (arguments.positional.size() > skip) passed.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(skip), arguments.positional.end());
+  passed.positional_spans.assign(passed.positional.size(), arguments.span);
+  passed.more_positional = arguments.more_positional;
+  passed.more_element = arguments.more_element;
+  passed.more_keywords = arguments.more_keywords;
+  for (const auto& [key, value] : arguments.keywords) {
+    std::string_view word = key.text();
+    if (word != "use_reentrant" && word != "context_fn" && word != "preserve_rng_state" && word != "determinism_check" && word != "debug" && word != "early_stop" && word != "input")
+      passed.keywords.emplace_back(key, value);
+    if (sequential && word == "input") passed.positional.push_back(value);
+  }
+  Value reentrant = arguments.keyword("use_reentrant");
+  Value context = arguments.keyword("context_fn");
+  Event found = event(EventKind::Checkpoint, arguments.span);
+  found.callee = name;
+  found.subject = text(arguments.span);
+  found.checkpoint.reentrant = reentrant_of(reentrant ? truth(reentrant) : std::nullopt, reentrant);
+  if (!reentrant && arguments.more_keywords) found.checkpoint.reentrant = CheckpointFacts::Reentrant::Unknown;
+  found.checkpoint.traced = traced();
+  found.checkpoint.has_context_fn = context && context->kind != Kind::None;
+  found.checkpoint.inputs_require_grad = requires_grad_of(passed);
+  // Without parameters that train there is nothing to lose.
+  if (function->kind == Kind::Instance && found.checkpoint.inputs_require_grad == Truth::No) {
+    auto parameters = named_parameters(function);
+    bool trains = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return as<TensorObject>(p.second)->requires_grad != Truth::No; });
+    if (!trains && entry_mode_) found.checkpoint.inputs_require_grad = Truth::Unknown;
+  }
+  for (const auto& [key, place] : arguments.keyword_spans) {
+    if (key.text() == "use_reentrant" && place.end > place.begin && frame_->module == arguments.module) {
+      found.checkpoint.argument = place;
+      found.checkpoint.argument_module = arguments.module;
+    }
+  }
+  bool grad = truth(grad_mode_) != std::optional(false);
+  if (grad) emit(found);
+
+  if (sequential) {
+    if (traced()) graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
+    Value items = iterate(function, arguments.span);
+    Value result = passed.positional.empty() ? heap_.unknown : passed.positional.front();
+    if (items->kind == Kind::Tuple) {
+      for (Value step : std::vector<Value>(as<SequenceObject>(items)->items)) {
+        passed.positional = {result};
+        passed.positional_spans.assign(1, arguments.span);
+        result = call(step, passed);
+        if (raised_) break;
+      }
+    }
+    return result;
+  }
+  if (traced() && context && context->kind == Kind::Function && context->serial > region_serial_) {
+    // A function made in the region cannot be rebuilt as a constant of the checkpoint operator.
+    Event error = event(EventKind::Hazard, arguments.span);
+    error.callee = "context-fn-in-region";
+    error.subject = text(arguments.span);
+    emit(std::move(error));
+  }
+  const Event* outer_policy = policy_;
+  std::uint32_t outer_serial = hop_serial_;
+  if (!frame_->region) {
+    policy_ = found.checkpoint.has_context_fn ? &found : nullptr;
+  } else if (traced()) {
+    hop_serial_ = heap_.serial();
+  }
+  Value result = call(function, passed);
+  policy_ = outer_policy;
+  hop_serial_ = outer_serial;
+  return result;
+}
+
+// In the body of a higher-order operator a change of something outside breaks.
+void Interpreter::report_side_effect(const Object* object, ir::Span span) {
+  if (hop_serial_ == 0 || !traced() || object->serial > hop_serial_) return;
+  graph_break(EventKind::Unsupported, span, "GB0067", "side effect", text(span));
+}
+
+}  // namespace fullgraph::trace

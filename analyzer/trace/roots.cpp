@@ -1,0 +1,291 @@
+// Where tracing starts: an entry function's module, every forward of a model library, compiled functions of a script.
+#include <algorithm>
+
+#include "analyzer/trace/interpreter.h"
+#include "analyzer/trace/names.h"
+
+namespace fullgraph::trace {
+
+using ir::Symbol;
+
+Interpreter::Interpreter(python::Program& program, const profile::Profile& profile, const Options& options)
+    : program_(program), profile_(profile), options_(options) {
+  const Sym* training = heap_.sym("training", Sym::What::Training);
+  const Sym* grad = heap_.sym("grad mode is on", Sym::What::GradMode);
+  Heap::Persistent lasting(heap_);
+  switch (options.mode) {
+    case Mode::Train:
+      training_ = heap_.yes;
+      root_grad_mode_ = heap_.yes;
+      break;
+    case Mode::Eval:
+      training_ = heap_.no;
+      root_grad_mode_ = heap_.no;
+      break;
+    case Mode::Any:
+      training_ = heap_.typed(Kind::Bool, training);
+      root_grad_mode_ = heap_.typed(Kind::Bool, grad);
+      break;
+  }
+  grad_mode_ = heap_.yes;
+}
+
+Interpreter::~Interpreter() = default;
+
+void Interpreter::reset() {
+  flush_registrations();
+  conditions_.clear();
+  raised_ = nullptr;
+  marks_.clear();
+  steps_ = 0;
+  step_limit_ = 150'000;
+  depth_ = 0;
+  disabled_ = 0;
+  inexact_loops_ = 0;
+  maybe_raised_ = false;
+  enter_region_ = false;
+  hop_serial_ = 0;
+  policy_ = nullptr;
+  root_.clear();
+  fullgraph_.reset();
+  grad_mode_ = heap_.yes;
+  compiled_modules_called_.clear();
+  compiled_.clear();
+  global_backward_hooks_.clear();
+  heap_.rollback(0);
+  heap_.clear();
+}
+
+// Runs `body` in a frame that stands for the module's own code.
+void Interpreter::in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body) {
+  PyModuleObject* object = module_object(&module);
+  Frame frame;
+  frame.module = &module;
+  frame.env = object->globals;
+  frame.name = module.name;
+  Frame* outer = std::exchange(frame_, &frame);
+  body(object);
+  frame_ = outer;
+}
+
+Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t skip) {
+  Arguments arguments;
+  arguments.span = function->function->name_span;
+  arguments.module = function->module;
+  for (std::size_t i = skip; i < function->function->params.count; ++i) {
+    const ir::Param& param = function->module->params[function->function->params.first + i];
+    switch (param.kind) {
+      case ir::ParamKind::VarArgs: arguments.more_positional = true; break;
+      case ir::ParamKind::KwArgs: arguments.more_keywords = true; break;
+      case ir::ParamKind::KeywordOnly: arguments.keywords.emplace_back(param.name, parameter_value(function, param, true)); break;
+      default: arguments.positional.push_back(parameter_value(function, param, true)); break;
+    }
+  }
+  if (arguments.more_positional) {
+    // Parameters after *args are keywords already; those before it were given by position.
+    arguments.more_element = heap_.unknown;
+  }
+  arguments.positional_spans.assign(arguments.positional.size(), arguments.span);
+  return arguments;
+}
+
+void Interpreter::trace_module_root(const ir::Module& module, ir::ClassId id) {
+  in_module(module, [&](PyModuleObject*) {
+    auto found = class_objects_.find(&module.cls(id));
+    if (found == class_objects_.end()) return;
+    ClassObject* cls = found->second;
+    if (!cls->is_module && !cls->unknown_base) return;
+    Value forward = class_attribute(cls, names::forward);
+    if (!forward) return;
+    InstanceObject* instance = instantiate_root(cls);
+    steps_ = 0;
+    Value target = heap_.make<CompiledObject>(instance);
+    FunctionObject* function = nullptr;
+    if (forward->kind == Kind::Function) function = as<FunctionObject>(forward);
+    Arguments arguments;
+    if (function) {
+      arguments = unknown_arguments(function, 1);
+    } else {
+      arguments.more_positional = arguments.more_keywords = true;
+    }
+    arguments.span = function ? function->function->name_span : module.cls(id).name_span;
+    arguments.module = &module;
+    grad_mode_ = root_grad_mode_;
+    call(target, arguments);
+  });
+  reset();
+}
+
+void Interpreter::trace_function_root(const ir::Module& module, ir::FunctionId id) {
+  in_module(module, [&](PyModuleObject* object) {
+    Value value = module_attribute(object, module.function(id).name);
+    if (!value) return;
+    Value target = value;
+    if (target->kind == Kind::Compiled) target = as<CompiledObject>(target)->target;
+    if (target->kind != Kind::Function) return;
+    Arguments arguments = unknown_arguments(as<FunctionObject>(target), 0);
+    grad_mode_ = root_grad_mode_;
+    auto* compiled = value->kind == Kind::Compiled ? as<CompiledObject>(value) : heap_.make<CompiledObject>(target);
+    call_compiled(compiled, arguments);
+  });
+  reset();
+}
+
+// Eagerly, with unknown arguments: to see the hooks, checkpoints and compiled functions that it sets up.
+void Interpreter::scan_function(const ir::Module& module, ir::FunctionId id) {
+  const ir::Function& code = module.function(id);
+  step_limit_ = 5'000;
+  in_module(module, [&](PyModuleObject* object) {
+    Value self = nullptr;
+    FunctionObject* function = nullptr;
+    if (code.owner) {
+      auto found = class_objects_.find(&module.cls(code.owner));
+      if (found == class_objects_.end()) return;
+      Value value = found->second->attributes.get(code.name);
+      if (!value) return;
+      if (value->kind == Kind::StaticMethod || value->kind == Kind::ClassMethod) value = as<PropertyObject>(value)->getter;
+      if (value->kind != Kind::Function) return;
+      function = as<FunctionObject>(value);
+      if (function->function->params.count > 0) self = some_instance(found->second, heap_.sym("self"));
+    } else {
+      Value value = module_attribute(object, code.name);
+      if (!value || value->kind != Kind::Function) return;
+      function = as<FunctionObject>(value);
+    }
+    if (function->function != &code) return;
+    Arguments arguments = unknown_arguments(function, self ? 1 : 0);
+    call_function(function, self, arguments);
+    for (CompiledObject* compiled : std::vector<CompiledObject*>(compiled_)) trace_uncalled(compiled);
+  });
+  reset();
+}
+
+// A compiled object that nobody has been seen to call is a root of its own.
+void Interpreter::trace_uncalled(CompiledObject* compiled) {
+  raised_ = nullptr;
+  Value target = compiled->target;
+  FunctionObject* function = nullptr;
+  std::size_t skip = 0;
+  if (target->kind == Kind::Function) function = as<FunctionObject>(target);
+  if (target->kind == Kind::Method && as<MethodObject>(target)->function->kind == Kind::Function) {
+    function = as<FunctionObject>(as<MethodObject>(target)->function);
+    skip = 1;
+  }
+  if (target->kind == Kind::Instance && as<InstanceObject>(target)->module) {
+    Value forward = class_attribute(as<InstanceObject>(target)->cls, names::forward);
+    if (forward && forward->kind == Kind::Function) function = as<FunctionObject>(forward);
+    skip = 1;
+  }
+  if (!function || traced_functions_.contains(function->function)) return;
+  Arguments arguments = unknown_arguments(function, skip);
+  grad_mode_ = root_grad_mode_;
+  call_compiled(compiled, arguments);
+  grad_mode_ = heap_.yes;
+}
+
+void Interpreter::run_script(const ir::Module& module) {
+  in_module(module, [&](PyModuleObject* object) {
+    std::vector<CompiledObject*> found = compiled_;
+    for (Value value : object->globals->names.values()) {
+      if (value->kind == Kind::Compiled) found.push_back(as<CompiledObject>(value));
+    }
+    for (CompiledObject* compiled : found) trace_uncalled(compiled);
+  });
+  reset();
+}
+
+namespace {
+
+void mark_inputs(Value value, int depth = 0) {
+  if (depth > 8) return;
+  switch (value->kind) {
+    case Kind::Tensor:
+      if (!as<TensorObject>(value)->parameter) as<TensorObject>(value)->origin = Origin::Input;
+      break;
+    case Kind::Tuple:
+    case Kind::List:
+    case Kind::Set:
+      for (Value item : as<SequenceObject>(value)->items) mark_inputs(item, depth + 1);
+      break;
+    case Kind::Dict:
+      for (auto& entry : as<DictObject>(value)->entries) mark_inputs(entry.value, depth + 1);
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+Result<void> Interpreter::trace_entry(std::string_view entry) {
+  auto usage = [&](std::string message) { return std::unexpected(Error{ErrorKind::Usage, std::move(message), std::nullopt}); };
+  auto colon = entry.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
+    return usage("entry '" + std::string(entry) + "' is not of the form FILE:function or pkg.module:function");
+  std::string where(entry.substr(0, colon)), name(entry.substr(colon + 1));
+  const ir::Module* module = nullptr;
+  if (where.ends_with(".py")) {
+    python::ModuleName dotted = python::module_name_of(where);
+    for (const auto& file : program_.files()) {
+      if (file.module && (file.shown == where || file.path == where)) module = file.module.get();
+    }
+    for (const auto& file : program_.files()) {
+      if (!module && file.module && file.module->name == dotted.name) module = file.module.get();
+    }
+    if (!module) module = program_.find(dotted.name);
+  } else {
+    module = program_.find(where);
+  }
+  if (!module) return usage("entry '" + std::string(entry) + "': there is no module '" + where + "' among the checked files or on the search path");
+  entry_mode_ = true;
+  std::optional<Error> error;
+  in_module(*module, [&](PyModuleObject* object) {
+    Value function = module_attribute(object, Symbol::intern(name));
+    if (!function) {
+      error = Error{ErrorKind::Usage, "entry '" + std::string(entry) + "': module '" + module->name + "' has no function '" + name + "'", std::nullopt};
+      return;
+    }
+    Arguments none;
+    none.module = module;
+    Value result = call(function, none);
+    raised_ = nullptr;
+    if (result->kind != Kind::Tuple || !as<SequenceObject>(result)->exact || as<SequenceObject>(result)->items.empty()) {
+      if (result->kind == Kind::Function || result->kind == Kind::Instance || result->kind == Kind::Compiled) {
+        result = heap_.sequence(Kind::Tuple, {result});
+      } else {
+        return;
+      }
+    }
+    auto& items = as<SequenceObject>(result)->items;
+    Value callable = items[0];
+    Arguments arguments;
+    arguments.module = module;
+    if (items.size() > 1 && (items[1]->kind == Kind::Tuple || items[1]->kind == Kind::List)) {
+      arguments.positional = as<SequenceObject>(items[1])->items;
+      arguments.more_positional = !as<SequenceObject>(items[1])->exact;
+    } else if (items.size() > 1 && items[1]->kind != Kind::None) {
+      arguments.more_positional = true;
+    }
+    if (items.size() > 2 && items[2]->kind == Kind::Dict) {
+      for (auto& entry_of : as<DictObject>(items[2])->entries) {
+        if (entry_of.key->kind == Kind::Str) arguments.keywords.emplace_back(Symbol::intern(as<StrObject>(entry_of.key)->value), entry_of.value);
+      }
+    }
+    for (Value value : arguments.positional) mark_inputs(value);
+    for (auto& [key, value] : arguments.keywords) mark_inputs(value);
+    if (callable->kind == Kind::Function || callable->kind == Kind::Method) arguments.span = {};
+    arguments.positional_spans.resize(arguments.positional.size());
+    grad_mode_ = root_grad_mode_;
+    steps_ = 0;
+    if (compile_seen_) {
+      call(callable, arguments);
+    } else {
+      call_compiled(heap_.make<CompiledObject>(callable), arguments);
+    }
+  });
+  reset();
+  entry_mode_ = false;
+  if (error) return std::unexpected(*error);
+  return {};
+}
+
+}  // namespace fullgraph::trace
