@@ -36,8 +36,11 @@ ScopeId Lowering::type_parameters(Node node) {
   const Node list = child(node, Kind::TypeParameter);
   if (list == no_node) return place_.scope;
   const ScopeId scope = scopes_.open(ScopeKind::TypeParameters, place_.scope);
+  bool named = false;  // the name was in front of a default, which the grammar cannot read
   for (Node at = first(list); at < last(list); at = next(at)) {
-    if (!is_operand(at)) continue;
+    if (kind(at) == Kind::Comma) named = false;
+    if (is_token(kind(at)) || named) continue;
+    named = kind(at) == Kind::Error;
     // `T`, `T: bound`, `*Ts`, `**P`: in each the first identifier is the name.
     Node name = at;
     while (name != no_node && kind(name) != Kind::Identifier) name = has_children(name) ? operand(name) : no_node;

@@ -1,5 +1,6 @@
 // Expressions and assignment targets.
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/python/lowering.h"
 
@@ -53,7 +54,7 @@ CompareOp compare_operator(Kind token) {
 
 ExprId Lowering::expression(Node node) {
   if (level_ >= most_levels) {
-    report(span(node), "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels");
+    report(span(node), too_deep());
     return error_expression(span(node));
   }
   ++level_;
@@ -78,7 +79,11 @@ Lowering::Node Lowering::without_parentheses(Node node) const {
 }
 
 ExprId Lowering::expression_of_kind(Node node) {
+  if (node == soft_call_) return soft_keyword_call(node);
   node = without_parentheses(node);
+  if (at(node).begin < text_.size() && text_[at(node).begin] == '*' && hoisted_star_ != at(node).begin) {
+    if (const ExprId hoisted = hoist_star(node)) return hoisted;
+  }
   switch (kind(node)) {
     case Kind::Identifier: return name(node);
     case Kind::Attribute: return attribute(node);
@@ -96,7 +101,8 @@ ExprId Lowering::expression_of_kind(Node node) {
     case Kind::False: return add(ExprKind::False, span(node));
     case Kind::Ellipsis: return add(ExprKind::Ellipsis, span(node));
     case Kind::UnaryOperator: case Kind::NotOperator: return unary(node);
-    case Kind::BinaryOperator: case Kind::UnionType: return binary(node);
+    case Kind::BinaryOperator: return binary(node);
+    case Kind::UnionType: return union_type(node);
     case Kind::BooleanOperator: return boolean(node);
     case Kind::ComparisonOperator: return comparison(node);
     case Kind::ConditionalExpression: return conditional(node);
@@ -114,16 +120,41 @@ ExprId Lowering::expression_of_kind(Node node) {
     case Kind::SetComprehension: return comprehension(ExprKind::SetComp, node);
     case Kind::DictionaryComprehension: return comprehension(ExprKind::DictComp, node);
     case Kind::GeneratorExpression: return comprehension(ExprKind::GeneratorExp, node);
-    case Kind::ListSplat: case Kind::ListSplatPattern: return starred(ExprKind::Starred, node);
+    case Kind::ListSplat: case Kind::ListSplatPattern:
+      if (hoisted_star_ == at(node).begin && operand(node) != no_node) return expression(operand(node));
+      return starred(ExprKind::Starred, node);
     case Kind::DictionarySplat: case Kind::DictionarySplatPattern: return starred(ExprKind::DoubleStarred, node);
     case Kind::SplatType:
       return starred(kind(first(node)) == Kind::StarStar ? ExprKind::DoubleStarred : ExprKind::Starred, node);
     case Kind::KeywordArgument: return argument(node);
     case Kind::AsPattern:
+      if (node == hoisted_as_ && operand(node) != no_node) return expression(operand(node));
       report(span(node), "invalid syntax: 'as' is not an operator");
       return error_expression(span(node));
     default: return error_expression(span(node));
   }
+}
+
+// In `*a.b(), c` the grammar may hang the star on `a` alone: lowers without it and puts it around the whole.
+ExprId Lowering::hoist_star(Node node) {
+  if (kind(node) == Kind::ExpressionList || kind(node) == Kind::PatternList) return {};
+  Node head = node;
+  while (head != no_node && at(head).begin == at(node).begin && kind(head) != Kind::ListSplat) head = operand(head);
+  if (head == no_node || head == node || at(head).begin != at(node).begin) return {};
+  const Node inner = operand(head);
+  if (inner == no_node) return {};
+  const std::uint32_t star = at(node).begin;
+  const std::uint32_t outer = std::exchange(hoisted_star_, star);
+  const ExprId value = expression(node);
+  hoisted_star_ = outer;
+  for (ExprId left = value; left && expr(left).span.begin == star;) {
+    Expr& current = expr(left);
+    current.span.begin = at(inner).begin;
+    left = current.kind == ExprKind::Conditional ? current.b
+           : current.kind == ExprKind::BoolOp    ? module_.list(current.items)[0]
+                                                 : current.a;
+  }
+  return add_unary(ExprKind::Starred, span(node), value);
 }
 
 ExprId Lowering::name(Node node) {
@@ -209,6 +240,61 @@ ExprId Lowering::generic_type(Node node) {
   const ExprId id = add(ExprKind::Subscript, span(node));
   expr(id).a = object;
   expr(id).b = index;
+  return id;
+}
+
+// `list[A] | B | None` in an annotation: the grammar may nest it to the right, Python nests it to the left.
+ExprId Lowering::union_type(Node node) {
+  std::vector<Node> operands;
+  std::vector<Node> open{node};
+  while (!open.empty()) {
+    const Node current = open.back();
+    open.pop_back();
+    Node inner = current;
+    while (kind(inner) == Kind::Type && operand(inner) != no_node) inner = operand(inner);
+    const bool chain = kind(inner) == Kind::UnionType ||
+                       (kind(inner) == Kind::BinaryOperator && child(inner, Kind::Pipe) != no_node);
+    const Node left = chain ? operand(inner) : no_node;
+    if (left == no_node) {
+      operands.push_back(current);
+      continue;
+    }
+    if (const Node right = operand(inner, next(left)); right != no_node) open.push_back(right);
+    open.push_back(left);
+  }
+  if (operands.size() > most_levels - std::min(level_, most_levels)) {
+    report(span(node), too_deep());
+    return error_expression(span(node));
+  }
+  const std::uint32_t begin = at(operands.front()).begin;
+  ExprId result = expression(operands.front());
+  for (std::size_t index = 1; index < operands.size(); ++index) {
+    const ExprId right = expression(operands[index]);
+    const ExprId id = add(ExprKind::Binary, {begin, at(operands[index]).end});
+    expr(id).op = static_cast<std::uint8_t>(BinaryOp::Or);
+    expr(id).a = result;
+    expr(id).b = right;
+    result = id;
+  }
+  return result;
+}
+
+// `type(x).attribute = y` looks like the start of a type alias to the grammar. `arguments` is what stands in parentheses.
+ExprId Lowering::soft_keyword_call(Node arguments) {
+  soft_call_ = no_node;
+  const ExprId callee = add(ExprKind::Name, soft_keyword_);
+  expr(callee).name = Symbol::intern(text_.substr(soft_keyword_.begin, soft_keyword_.end - soft_keyword_.begin));
+  scopes_.use(place_.scope, callee);
+  const std::size_t begin = mark();
+  if (kind(arguments) == Kind::GeneratorExpression) {
+    pending(expression(arguments));
+  } else {
+    children_of(arguments);
+  }
+  const ir::Range items = take(begin);
+  const ExprId id = add(ExprKind::Call, {soft_keyword_.begin, at(arguments).end});
+  expr(id).a = callee;
+  expr(id).items = items;
   return id;
 }
 
@@ -326,23 +412,35 @@ ExprId Lowering::conditional(Node node) {
   if (when_true == no_node) return error_expression(span(node));
   const Node test = operand(node, next(when_true));
   const Node when_false = test == no_node ? no_node : operand(node, next(test));
-  const ExprId b = expression(when_true);
+  // The grammar reads `x := a if b else c` as `(x := a) if b else c`.
+  const bool inner_name = kind(when_true) == Kind::NamedExpression && child(when_true, Field::Value) != no_node;
+  const Node value = inner_name ? child(when_true, Field::Value) : when_true;
+  const ExprId named = inner_name ? named_target(when_true) : ExprId{};
+  const ExprId b = expression(value);
   const ExprId a = expression_or_error(node, test);
   const ExprId c = expression_or_error(node, when_false);
-  const ExprId id = add(ExprKind::Conditional, span(node));
+  const ExprId id = add(ExprKind::Conditional, {at(value).begin, at(node).end});
   expr(id).a = a;
   expr(id).b = b;
   expr(id).c = c;
-  return id;
+  if (!inner_name) return id;
+  const ExprId whole = add(ExprKind::NamedExpr, span(node));
+  expr(whole).a = named;
+  expr(whole).b = id;
+  return whole;
 }
 
-ExprId Lowering::named(Node node) {
+ExprId Lowering::named_target(Node node) {
   const Node name = child(node, Field::Name);
-  const Node value = child(node, Field::Value);
   if (name == no_node) return error_expression(span(node));
   const ExprId target = this->name(name);
   if (expr(target).name) scopes_.bind_named_expression(place_.scope, expr(target).name);
-  const ExprId lowered = expression_or_error(node, value);
+  return target;
+}
+
+ExprId Lowering::named(Node node) {
+  const ExprId target = named_target(node);
+  const ExprId lowered = expression_or_error(node, child(node, Field::Value));
   const ExprId id = add(ExprKind::NamedExpr, span(node));
   expr(id).a = target;
   expr(id).b = lowered;

@@ -114,6 +114,10 @@ void Lowering::report(Span span, std::string message) {
   if (module_.errors.size() < most_errors) module_.errors.push_back({span, std::move(message)});
 }
 
+std::string Lowering::too_deep() {
+  return "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels";
+}
+
 Block Lowering::block(Node node) {
   if (node == no_node) return {};
   const std::size_t begin = pending_statements_.size();
@@ -134,7 +138,7 @@ void Lowering::statements(Node node) {
 
 void Lowering::statement(Node node) {
   if (level_ >= most_levels) {
-    report(span(node), "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels");
+    report(span(node), too_deep());
     finish(add(StmtKind::Error, span(node)));
     return;
   }
@@ -259,8 +263,33 @@ void Lowering::augmented_assignment(Node node) {
   }
 }
 
+// `type(x).y = z`, which the grammar takes for a type alias whose name is `(x).y`.
+bool Lowering::call_of_type(Node node) {
+  const Node left = child(node, Field::Left);
+  Node head = left;
+  while (head != no_node && (kind(head) == Kind::Type || kind(head) == Kind::Attribute || kind(head) == Kind::Subscript ||
+                             kind(head) == Kind::MemberType || kind(head) == Kind::Call)) {
+    head = operand(head);
+  }
+  if (head == no_node || head == left || kind(operand(left)) == Kind::ParenthesizedExpression) return false;
+  if (kind(head) != Kind::ParenthesizedExpression && kind(head) != Kind::Tuple) return false;
+  const ExprId value = expression_or_error(node, child(node, Field::Right));
+  soft_call_ = head;
+  soft_keyword_ = span(first(node));
+  const std::size_t begin = mark();
+  const ExprId object = target(left);
+  expr(object).span.begin = at(node).begin;
+  pending(object);
+  const ir::Range targets = take(begin);
+  const StmtId id = finish(add(StmtKind::Assign, span(node)));
+  stmt(id).items = targets;
+  stmt(id).a = value;
+  return true;
+}
+
 // `type X[T] = …`: an assignment to X.
 void Lowering::type_alias(Node node) {
+  if (call_of_type(node)) return;
   const Node left = child(node, Field::Left);
   const Node right = child(node, Field::Right);
   Node name = left;
@@ -350,7 +379,7 @@ void Lowering::if_statement(Node node) {
     if (kind(at) == Kind::ElseClause) otherwise = at;
     if (kind(at) != Kind::ElifClause) continue;
     if (++level_ >= most_levels) {
-      report(span(at), "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels");
+      report(span(at), too_deep());
       break;
     }
     branch(at);
@@ -455,10 +484,26 @@ void Lowering::with_items(Node clause) {
 }
 
 ExprId Lowering::with_item(Node value) {
-  const bool named = kind(value) == Kind::AsPattern;
-  const Node manager = named ? operand(value) : value;
-  const Node alias = named ? child(value, Field::Alias) : no_node;
-  const ExprId a = expression_or_error(value, manager);
+  // In `a if b else c as d` the grammar hangs the `as` on `c`.
+  Node as = value;
+  while (as != no_node && (kind(as) == Kind::ConditionalExpression || kind(as) == Kind::Lambda)) {
+    Node tail = no_node;
+    for (Node at = first(as); at < last(as); at = next(at)) {
+      if (is_operand(at)) tail = at;
+    }
+    as = tail;
+  }
+  const bool named = as != no_node && kind(as) == Kind::AsPattern;
+  const Node alias = named ? child(as, Field::Alias) : no_node;
+  hoisted_as_ = named ? as : no_node;
+  const ExprId a = expression(value);
+  if (named && as != value) {
+    const std::uint32_t end = expr(a).span.end;
+    for (ExprId tail = a; tail && expr(tail).kind == ExprKind::Conditional && expr(tail).span.end == end;) {
+      expr(tail).span.end = operand(as) == no_node ? end : at(operand(as)).end;
+      tail = expr(tail).c;
+    }
+  }
   const ExprId b = alias == no_node ? ExprId{} : target(alias);
   const ExprId id = add(ExprKind::WithItem, span(value));
   expr(id).a = a;

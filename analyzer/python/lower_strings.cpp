@@ -22,12 +22,14 @@ struct Lowering::FormatText {
   }
 };
 
-// The bytes between the quotes.
+// The bytes between the quotes. The end token is not to be trusted: in r'\\\\' it covers the backslashes too.
 Span Lowering::content(Node string) const {
   const Node start = child(string, Kind::StringStart);
   const Node end = child(string, Kind::StringEnd);
   const std::uint32_t begin = start == no_node ? at(string).begin : at(start).end;
-  return {begin, std::max(begin, end == no_node ? at(string).end : at(end).begin)};
+  if (end == no_node || at(end).missing || start == no_node) return {begin, std::max(begin, at(string).end)};
+  const std::uint32_t quotes = text(start).ends_with("\"\"\"") || text(start).ends_with("'''") ? 3 : 1;
+  return {begin, std::max(begin, at(end).end - quotes)};
 }
 
 ExprId Lowering::string(Node node) {

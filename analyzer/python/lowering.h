@@ -70,6 +70,7 @@ class Lowering {
   ir::ExprId add_list(ir::ExprKind kind, ir::Span span, std::size_t mark);
   ir::ExprId error_expression(ir::Span span) { return add(ir::ExprKind::Error, span); }
   void report(ir::Span span, std::string message);
+  static std::string too_deep();
   void pending(ir::ExprId id) { pending_.push_back(id); }
   std::size_t mark() const { return pending_.size(); }
   ir::Range take(std::size_t mark);
@@ -86,6 +87,9 @@ class Lowering {
   ir::ExprId argument(Node node);
   ir::ExprId subscript(Node node);
   ir::ExprId generic_type(Node node);
+  ir::ExprId union_type(Node node);
+  ir::ExprId soft_keyword_call(Node arguments);
+  ir::ExprId hoist_star(Node node);
   ir::ExprId slice(Node node);
   ir::ExprId number(Node node);
   ir::ExprId unary(Node node);
@@ -95,6 +99,7 @@ class Lowering {
   ir::ExprId comparison(Node node);
   ir::ExprId conditional(Node node);
   ir::ExprId named(Node node);
+  ir::ExprId named_target(Node node);
   ir::ExprId yield(Node node);
   ir::ExprId starred(ir::ExprKind kind, Node node);
   ir::ExprId display(ir::ExprKind kind, Node node);
@@ -155,6 +160,7 @@ class Lowering {
   void assignment(Node node);
   void augmented_assignment(Node node);
   void type_alias(Node node);
+  bool call_of_type(Node node);
   void return_statement(Node node);
   void raise_statement(Node node);
   void assert_statement(Node node);
@@ -192,6 +198,10 @@ class Lowering {
   Scopes scopes_;
   Place place_;
   unsigned level_ = 0;
+  Node soft_call_ = no_node;  // parentheses that are the arguments of a call of `soft_keyword_`
+  ir::Span soft_keyword_;
+  Node hoisted_as_ = no_node;                // an `as` that belongs to the with item around it
+  std::uint32_t hoisted_star_ = UINT32_MAX;  // offset of a `*` that is lowered already
   std::vector<ir::ExprId> pending_;
   std::vector<ir::StmtId> pending_statements_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <tree_sitter/api.h>
 
@@ -55,21 +56,25 @@ class Flattening {
   ~Flattening() { ts_tree_cursor_delete(&cursor_); }
 
   void run() {
-    std::vector<std::uint32_t> open;
+    walk();
+    report_errors();
+  }
+
+ private:
+  void walk() {
     for (;;) {
       if (append() && ts_tree_cursor_goto_first_child(&cursor_)) {
-        open.push_back(last_);
+        open_.push_back(last_);
         continue;
       }
       while (!ts_tree_cursor_goto_next_sibling(&cursor_)) {
-        if (open.empty() || !ts_tree_cursor_goto_parent(&cursor_)) return;
-        tree_.nodes[open.back()].next = static_cast<std::uint32_t>(tree_.nodes.size());
-        open.pop_back();
+        if (open_.empty() || !ts_tree_cursor_goto_parent(&cursor_)) return;
+        tree_.nodes[open_.back()].next = static_cast<std::uint32_t>(tree_.nodes.size());
+        open_.pop_back();
       }
     }
   }
 
- private:
   // Appends the node under the cursor; false when its children are of no interest.
   bool append() {
     const TSNode node = ts_tree_cursor_current_node(&cursor_);
@@ -82,7 +87,7 @@ class Flattening {
     SyntaxNode& added = tree_.nodes.emplace_back();
     added = {.kind = kind, .begin = begin, .end = end, .next = last_ + 1};
     if (!is_token(kind)) added.field = field_of_id(ts_tree_cursor_current_field_id(&cursor_));
-    if (look_for_errors_) note_error(node, added);
+    if (look_for_errors_ && (kind == Kind::Error || ts_node_is_missing(node))) note_error(node, added);
     return kind != Kind::StringContent;
   }
 
@@ -93,14 +98,9 @@ class Flattening {
   }
 
   void note_error(TSNode node, SyntaxNode& added) {
-    if (ts_node_is_missing(node)) {
-      added.missing = true;
-      const char* const name = ts_node_type(node);
-      const bool quoted = !ts_node_is_named(node);
-      report({added.begin, added.end}, quoted ? "expected '" + std::string(name) + "'" : "expected " + plain(name));
-    } else if (added.kind == Kind::Error && !has_inner_error(node)) {
-      report({added.begin, added.end}, "invalid syntax near `" + excerpt(added.begin, added.end) + "`");
-    }
+    if (is_type_parameter_default(added)) return;
+    added.missing = ts_node_is_missing(node);
+    candidates_.push_back({last_, added.missing ? node : TSNode{}});
   }
 
   static std::string plain(std::string_view name) {
@@ -110,12 +110,10 @@ class Flattening {
     return result;
   }
 
-  // Of nested errors only the innermost are reported: they are nearest to the cause.
-  static bool has_inner_error(TSNode node) {
-    for (std::uint32_t index = 0; index < ts_node_child_count(node); ++index) {
-      if (ts_node_has_error(ts_node_child(node, index))) return true;
-    }
-    return false;
+  // `class C[T = int]` is right since Python 3.13, but the grammar does not know it: it leaves out `T =`.
+  bool is_type_parameter_default(const SyntaxNode& error) const {
+    if (open_.empty() || tree_.nodes[open_.back()].kind != Kind::TypeParameter) return false;
+    return text_.substr(error.begin, error.end - error.begin).find('=') != std::string_view::npos;
   }
 
   std::string excerpt(std::uint32_t begin, std::uint32_t end) const {
@@ -128,14 +126,28 @@ class Flattening {
     return std::string(part.substr(0, cut)) + "…";
   }
 
-  void report(ir::Span span, std::string message) {
-    if (tree_.errors.size() < most_errors) tree_.errors.push_back({span, std::move(message)});
+  // Of nested errors only the innermost are reported: they are nearest to the cause. In source order an error has
+  // another one inside exactly when the one behind it in the list is.
+  void report_errors() {
+    for (std::size_t index = 0; index < candidates_.size() && tree_.errors.size() < most_errors; ++index) {
+      const auto& [place, missing] = candidates_[index];
+      const SyntaxNode& node = tree_.nodes[place];
+      const ir::Span span{node.begin, node.end};
+      if (node.missing) {
+        const std::string name = ts_node_type(missing);
+        tree_.errors.push_back({span, ts_node_is_named(missing) ? "expected " + plain(name) : "expected '" + name + "'"});
+      } else if (index + 1 == candidates_.size() || candidates_[index + 1].first >= node.next) {
+        tree_.errors.push_back({span, "invalid syntax near `" + excerpt(node.begin, node.end) + "`"});
+      }
+    }
   }
 
   SyntaxTree& tree_;
   std::string_view text_;
   TSTreeCursor cursor_;
   bool look_for_errors_;
+  std::vector<std::uint32_t> open_;  // the nodes around the cursor
+  std::vector<std::pair<std::uint32_t, TSNode>> candidates_;  // nodes that are errors
   std::uint32_t last_ = 0;
 };
 
