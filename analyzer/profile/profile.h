@@ -30,6 +30,7 @@ struct Callable {
   bool data_dependent_output : 1 = false;  // tag of the aten operator behind it: reads values on the host
   bool dynamic_output_shape : 1 = false;   // its result's shape depends on values
   bool nondeterministic_seeded : 1 = false;
+  std::string_view gb_id;                  // "GB0007": what Dynamo reports on a plain call; empty when it does not break
 };
 
 // An entry of torch/_dynamo/graph_break_registry.json.
