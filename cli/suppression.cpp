@@ -19,7 +19,7 @@ char lower(char c) {
 }
 
 bool starts_with_word(std::string_view text, std::string_view word) {
-  return text.size() >= word.size() && std::ranges::equal(text.substr(0, word.size()), word, {}, lower);
+  return text.size() >= word.size() && std::ranges::equal(text.substr(0, word.size()), word, {}, lower, lower);
 }
 
 // Codes in comments may be written in lower case.

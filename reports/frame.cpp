@@ -95,7 +95,8 @@ Window window_of(const Row& row) {
   if (row.width <= frame_width) return {0, row.width};
   unsigned from = row.from > lead ? row.from - lead : 0;
   if (row.to <= frame_width - 1) from = 0;
-  return {from, from + frame_width - 1};
+  // A "…" takes a column at each end that is cut.
+  return {from, from + frame_width - (from > 0 ? 2 : 1)};
 }
 
 std::string cut(const Row& row, Window window) {

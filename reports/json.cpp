@@ -111,10 +111,15 @@ std::string_view rdjson_severity(Severity severity) {
   return "WARNING";
 }
 
+// reviewdog counts columns in bytes of UTF-8.
+Json rdjson_point(const Place& place, std::uint32_t offset) {
+  if (place.source == nullptr) return {{"line", 1}, {"column", 1}};
+  const unsigned line = place.source->position(offset).line;
+  return {{"line", line}, {"column", offset - place.source->line_start(line) + 1}};
+}
+
 Json rdjson_range(const Place& place) {
-  const Position p = position_of(place);
-  return {{"start", {{"line", p.line}, {"column", p.column}}},
-          {"end", {{"line", p.end_line}, {"column", p.end_column}}}};
+  return {{"start", rdjson_point(place, place.span.begin)}, {"end", rdjson_point(place, place.span.end)}};
 }
 
 }  // namespace
