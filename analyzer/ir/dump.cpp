@@ -11,19 +11,19 @@ namespace fullgraph::ir {
 namespace {
 
 constexpr std::array expr_names = {
-    "Error",        "None",        "True",         "False",       "Ellipsis",     "Int",          "Float",
-    "Imaginary",    "String",      "Bytes",        "FString",     "Formatted",    "Name",         "Attribute",
-    "Subscript",    "Slice",       "Call",         "Keyword",     "Starred",      "DoubleStarred", "Unary",
-    "Binary",       "BoolOp",      "Compare",      "Comparison",  "Conditional",  "Lambda",       "List",
-    "Tuple",        "Set",         "Dict",         "DictItem",    "ListComp",     "SetComp",      "GeneratorExp",
-    "DictComp",     "CompFor",     "CompIf",       "Await",       "Yield",        "YieldFrom",    "NamedExpr",
-    "WithItem",     "PatternValue", "PatternCapture", "PatternSequence", "PatternMapping", "PatternClass", "PatternOr"};
+    "Error",     "None",         "True",           "False",           "Ellipsis",       "Int",           "Float",
+    "Imaginary", "String",       "Bytes",          "FString",         "Formatted",      "Name",          "Attribute",
+    "Subscript", "Slice",        "Call",           "Keyword",         "Starred",        "DoubleStarred", "Unary",
+    "Binary",    "BoolOp",       "Compare",        "Comparison",      "Conditional",    "Lambda",        "List",
+    "Tuple",     "Set",          "Dict",           "DictItem",        "ListComp",       "SetComp",       "GeneratorExp",
+    "DictComp",  "CompFor",      "CompIf",         "Await",           "Yield",          "YieldFrom",     "NamedExpr",
+    "WithItem",  "PatternValue", "PatternCapture", "PatternSequence", "PatternMapping", "PatternClass",  "PatternOr"};
 static_assert(expr_names.size() == static_cast<std::size_t>(ExprKind::PatternOr) + 1);
 
-constexpr std::array stmt_names = {"Error",  "Expression", "Assign", "AugAssign", "AnnAssign", "Return",     "Raise",
-                                   "Assert", "Delete",     "Pass",   "Break",     "Continue",  "If",         "While",
-                                   "For",    "With",       "Try",    "Match",     "Import",    "ImportFrom", "FunctionDef",
-                                   "ClassDef", "Global",   "Nonlocal"};
+constexpr std::array stmt_names = {"Error",  "Expression", "Assign",      "AugAssign", "AnnAssign", "Return",
+                                   "Raise",  "Assert",     "Delete",      "Pass",      "Break",     "Continue",
+                                   "If",     "While",      "For",         "With",      "Try",       "Match",
+                                   "Import", "ImportFrom", "FunctionDef", "ClassDef",  "Global",    "Nonlocal"};
 static_assert(stmt_names.size() == static_cast<std::size_t>(StmtKind::Nonlocal) + 1);
 
 constexpr std::array unary_names = {"not", "-", "+", "~"};
@@ -51,7 +51,8 @@ class Dump {
 
   std::string run() {
     line(fmt::format("Module {}{}", module_.name, module_.is_package ? " package" : ""));
-    for (const SyntaxError& error : module_.errors) line(fmt::format("SyntaxError {} {}", where(error.span), error.message));
+    for (const SyntaxError& error : module_.errors)
+      line(fmt::format("SyntaxError {} {}", where(error.span), error.message));
     block("body", module_.body);
     return std::move(out_);
   }
@@ -71,27 +72,46 @@ class Dump {
 
   static std::string scope_of(const Expr& name) {
     switch (static_cast<Scope>(name.op)) {
-      case Scope::Local: return fmt::format("local {}", name.slot);
-      case Scope::Enclosing: return "enclosing";
-      case Scope::Global: return "global";
-      case Scope::ClassBody: return "class";
+      case Scope::Local:
+        return fmt::format("local {}", name.slot);
+      case Scope::Enclosing:
+        return "enclosing";
+      case Scope::Global:
+        return "global";
+      case Scope::ClassBody:
+        return "class";
     }
     return {};
   }
 
   std::string details(const Expr& expr) const {
     switch (expr.kind) {
-      case ExprKind::Int: case ExprKind::Float: case ExprKind::Imaginary: return std::string(module_.source->text(expr.span));
-      case ExprKind::String: case ExprKind::Bytes: return quoted(expr.name.text());
-      case ExprKind::Formatted: return conversion_names[expr.op];
-      case ExprKind::Name: return fmt::format("{} {}", expr.name.text(), scope_of(expr));
-      case ExprKind::Attribute: case ExprKind::Keyword: return std::string(expr.name.text());
-      case ExprKind::Unary: return unary_names[expr.op];
-      case ExprKind::Binary: return binary_names[expr.op];
-      case ExprKind::BoolOp: return expr.op == 0 ? "and" : "or";
-      case ExprKind::Comparison: return compare_names[expr.op];
-      case ExprKind::CompFor: return expr.op == 1 ? "async" : "";
-      default: return {};
+      case ExprKind::Int:
+      case ExprKind::Float:
+      case ExprKind::Imaginary:
+        return std::string(module_.source->text(expr.span));
+      case ExprKind::String:
+      case ExprKind::Bytes:
+        return quoted(expr.name.text());
+      case ExprKind::Formatted:
+        return conversion_names[expr.op];
+      case ExprKind::Name:
+        return fmt::format("{} {}", expr.name.text(), scope_of(expr));
+      case ExprKind::Attribute:
+      case ExprKind::Keyword:
+        return std::string(expr.name.text());
+      case ExprKind::Unary:
+        return unary_names[expr.op];
+      case ExprKind::Binary:
+        return binary_names[expr.op];
+      case ExprKind::BoolOp:
+        return expr.op == 0 ? "and" : "or";
+      case ExprKind::Comparison:
+        return compare_names[expr.op];
+      case ExprKind::CompFor:
+        return expr.op == 1 ? "async" : "";
+      default:
+        return {};
     }
   }
 
@@ -157,10 +177,15 @@ class Dump {
 
   std::string details(const Stmt& stmt) const {
     switch (stmt.kind) {
-      case StmtKind::AugAssign: return fmt::format(" {}=", binary_names[stmt.op]);
-      case StmtKind::For: case StmtKind::With: return stmt.op == 1 ? " async" : "";
-      case StmtKind::ImportFrom: return fmt::format(" {}{}", std::string(stmt.level, '.'), stmt.module.text());
-      default: return {};
+      case StmtKind::AugAssign:
+        return fmt::format(" {}=", binary_names[stmt.op]);
+      case StmtKind::For:
+      case StmtKind::With:
+        return stmt.op == 1 ? " async" : "";
+      case StmtKind::ImportFrom:
+        return fmt::format(" {}{}", std::string(stmt.level, '.'), stmt.module.text());
+      default:
+        return {};
     }
   }
 
@@ -189,7 +214,8 @@ class Dump {
   void parts(const Stmt& stmt) {
     for (std::uint32_t index = 0; index < stmt.aliases.count; ++index) {
       const Alias& alias = module_.aliases[stmt.aliases.first + index];
-      line(fmt::format("alias {} {}{}{}", alias.name.text(), where(alias.span), alias.as ? " as " : "", alias.as.text()));
+      line(fmt::format("alias {} {}{}{}", alias.name.text(), where(alias.span), alias.as ? " as " : "",
+                       alias.as.text()));
       ++depth_;
       expression("target", alias.target);
       --depth_;
@@ -227,6 +253,8 @@ class Dump {
 
 }  // namespace
 
-std::string dump(const Module& module) { return Dump(module).run(); }
+std::string dump(const Module& module) {
+  return Dump(module).run();
+}
 
 }  // namespace fullgraph::ir

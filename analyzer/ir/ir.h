@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -256,6 +257,13 @@ struct Module {
     return {stmt_lists.data() + range.first, stmt_lists.data() + range.first + range.count};
   }
   [[nodiscard]] std::string_view text(ExprId id) const { return source->text(expr(id).span); }
+  // The name at the end of an Attribute.
+  [[nodiscard]] Span name_span(ExprId id) const {
+    const Expr& attribute = expr(id);
+    return {attribute.span.end - static_cast<std::uint32_t>(attribute.name.text().size()), attribute.span.end};
+  }
+  // The value of an Int, when it fits.
+  [[nodiscard]] std::optional<std::int64_t> int_value(ExprId id) const;
 };
 
 // A readable dump of the whole module (`fullgraph dump --ir FILE`).

@@ -49,7 +49,9 @@ LineColumn SourceFile::position(std::uint32_t offset) const {
   return {line, static_cast<std::uint32_t>(points) + 1};
 }
 
-std::uint32_t SourceFile::line_count() const { return static_cast<std::uint32_t>(line_starts_.size()); }
+std::uint32_t SourceFile::line_count() const {
+  return static_cast<std::uint32_t>(line_starts_.size());
+}
 
 std::uint32_t SourceFile::line_start(std::uint32_t line) const {
   if (line == 0) return 0;

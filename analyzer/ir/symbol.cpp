@@ -116,6 +116,8 @@ Symbol Symbol::intern(std::string_view text) {
   return {id};
 }
 
-std::string_view Symbol::text() const { return id == 0 ? std::string_view{} : table().text(id); }
+std::string_view Symbol::text() const {
+  return id == 0 ? std::string_view{} : table().text(id);
+}
 
 }  // namespace fullgraph::ir

@@ -48,10 +48,16 @@ const Tables& tables() {
 
 }  // namespace
 
-const TSLanguage* python_language() { return tree_sitter_python(); }
+const TSLanguage* python_language() {
+  return tree_sitter_python();
+}
 
-Kind kind_of_symbol(std::uint16_t symbol) { return symbol < most_symbols ? tables().kinds[symbol] : Kind::Error; }
+Kind kind_of_symbol(std::uint16_t symbol) {
+  return symbol < most_symbols ? tables().kinds[symbol] : Kind::Error;
+}
 
-Field field_of_id(std::uint16_t field) { return field < most_fields ? tables().fields[field] : Field::None; }
+Field field_of_id(std::uint16_t field) {
+  return field < most_fields ? tables().fields[field] : Field::None;
+}
 
 }  // namespace fullgraph::python

@@ -170,7 +170,8 @@ Param Lowering::parameter(Node node, ScopeId scope) {
       param.default_value = expression_or_error(node, child(node, Field::Value));
       break;
     }
-    default: break;
+    default:
+      break;
   }
   if (name != no_node && kind(name) == Kind::ListSplatPattern) {
     param.kind = ParamKind::VarArgs;

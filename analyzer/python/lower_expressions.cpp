@@ -19,34 +19,58 @@ namespace {
 
 BinaryOp binary_operator(Kind token) {
   switch (token) {
-    case Kind::Minus: return BinaryOp::Sub;
-    case Kind::Star: return BinaryOp::Mul;
-    case Kind::At: return BinaryOp::MatMul;
-    case Kind::Slash: return BinaryOp::Div;
-    case Kind::SlashSlash: return BinaryOp::FloorDiv;
-    case Kind::Percent: return BinaryOp::Mod;
-    case Kind::StarStar: return BinaryOp::Pow;
-    case Kind::LeftShift: return BinaryOp::LeftShift;
-    case Kind::RightShift: return BinaryOp::RightShift;
-    case Kind::Ampersand: return BinaryOp::And;
-    case Kind::Pipe: return BinaryOp::Or;
-    case Kind::Caret: return BinaryOp::Xor;
-    default: return BinaryOp::Add;
+    case Kind::Minus:
+      return BinaryOp::Sub;
+    case Kind::Star:
+      return BinaryOp::Mul;
+    case Kind::At:
+      return BinaryOp::MatMul;
+    case Kind::Slash:
+      return BinaryOp::Div;
+    case Kind::SlashSlash:
+      return BinaryOp::FloorDiv;
+    case Kind::Percent:
+      return BinaryOp::Mod;
+    case Kind::StarStar:
+      return BinaryOp::Pow;
+    case Kind::LeftShift:
+      return BinaryOp::LeftShift;
+    case Kind::RightShift:
+      return BinaryOp::RightShift;
+    case Kind::Ampersand:
+      return BinaryOp::And;
+    case Kind::Pipe:
+      return BinaryOp::Or;
+    case Kind::Caret:
+      return BinaryOp::Xor;
+    default:
+      return BinaryOp::Add;
   }
 }
 
 CompareOp compare_operator(Kind token) {
   switch (token) {
-    case Kind::NotEqual: case Kind::LessGreater: return CompareOp::NotEq;
-    case Kind::Less: return CompareOp::Less;
-    case Kind::LessEqual: return CompareOp::LessEq;
-    case Kind::Greater: return CompareOp::Greater;
-    case Kind::GreaterEqual: return CompareOp::GreaterEq;
-    case Kind::Is: return CompareOp::Is;
-    case Kind::IsNot: return CompareOp::IsNot;
-    case Kind::In: return CompareOp::In;
-    case Kind::NotIn: return CompareOp::NotIn;
-    default: return CompareOp::Eq;
+    case Kind::NotEqual:
+    case Kind::LessGreater:
+      return CompareOp::NotEq;
+    case Kind::Less:
+      return CompareOp::Less;
+    case Kind::LessEqual:
+      return CompareOp::LessEq;
+    case Kind::Greater:
+      return CompareOp::Greater;
+    case Kind::GreaterEqual:
+      return CompareOp::GreaterEq;
+    case Kind::Is:
+      return CompareOp::Is;
+    case Kind::IsNot:
+      return CompareOp::IsNot;
+    case Kind::In:
+      return CompareOp::In;
+    case Kind::NotIn:
+      return CompareOp::NotIn;
+    default:
+      return CompareOp::Eq;
   }
 }
 
@@ -54,7 +78,7 @@ CompareOp compare_operator(Kind token) {
 
 ExprId Lowering::expression(Node node) {
   if (level_ >= most_levels) {
-    report(span(node), too_deep());
+    report_too_deep(node);
     return error_expression(span(node));
   }
   ++level_;
@@ -71,7 +95,8 @@ ExprId Lowering::expression_or_error(Node parent, Node node) {
 Lowering::Node Lowering::without_parentheses(Node node) const {
   for (;;) {
     const Kind outer = kind(node);
-    if (outer != Kind::ParenthesizedExpression && outer != Kind::Type && outer != Kind::ParenthesizedListSplat) return node;
+    if (outer != Kind::ParenthesizedExpression && outer != Kind::Type && outer != Kind::ParenthesizedListSplat)
+      return node;
     const Node inner = operand(node);
     if (inner == no_node) return node;
     node = inner;
@@ -85,53 +110,98 @@ ExprId Lowering::expression_of_kind(Node node) {
     if (const ExprId hoisted = hoist_star(node)) return hoisted;
   }
   switch (kind(node)) {
-    case Kind::Identifier: return name(node);
-    case Kind::Attribute: return attribute(node);
-    case Kind::MemberType: return attribute(node);
-    case Kind::Call: return call(node);
-    case Kind::Subscript: return subscript(node);
-    case Kind::GenericType: return generic_type(node);
-    case Kind::Slice: return slice(node);
-    case Kind::ConstrainedType: return slice(node);
-    case Kind::Integer: case Kind::Float: return number(node);
-    case Kind::String: return string(node);
-    case Kind::ConcatenatedString: return concatenated(node);
-    case Kind::None: return add(ExprKind::None, span(node));
-    case Kind::True: return add(ExprKind::True, span(node));
-    case Kind::False: return add(ExprKind::False, span(node));
-    case Kind::Ellipsis: return add(ExprKind::Ellipsis, span(node));
-    case Kind::UnaryOperator: case Kind::NotOperator: return unary(node);
-    case Kind::BinaryOperator: return binary(node);
-    case Kind::UnionType: return union_type(node);
-    case Kind::BooleanOperator: return boolean(node);
-    case Kind::ComparisonOperator: return comparison(node);
-    case Kind::ConditionalExpression: return conditional(node);
-    case Kind::NamedExpression: return named(node);
-    case Kind::Lambda: return lambda(node);
-    case Kind::Await: return await(node);
-    case Kind::Yield: return yield(node);
-    case Kind::List: case Kind::ListPattern: return display(ExprKind::List, node);
-    case Kind::Tuple: case Kind::ExpressionList: case Kind::PatternList: return display(ExprKind::Tuple, node);
-    case Kind::TuplePattern: return one_or_tuple(first(node), last(node));
-    case Kind::Set: return display(ExprKind::Set, node);
-    case Kind::Dictionary: return dictionary(node);
-    case Kind::Pair: return pair(node);
-    case Kind::ListComprehension: return comprehension(ExprKind::ListComp, node);
-    case Kind::SetComprehension: return comprehension(ExprKind::SetComp, node);
-    case Kind::DictionaryComprehension: return comprehension(ExprKind::DictComp, node);
-    case Kind::GeneratorExpression: return comprehension(ExprKind::GeneratorExp, node);
-    case Kind::ListSplat: case Kind::ListSplatPattern:
+    case Kind::Identifier:
+      return name(node);
+    case Kind::Attribute:
+      return attribute(node);
+    case Kind::MemberType:
+      return attribute(node);
+    case Kind::Call:
+      return call(node);
+    case Kind::Subscript:
+      return subscript(node);
+    case Kind::GenericType:
+      return generic_type(node);
+    case Kind::Slice:
+      return slice(node);
+    case Kind::ConstrainedType:
+      return slice(node);
+    case Kind::Integer:
+    case Kind::Float:
+      return number(node);
+    case Kind::String:
+      return string(node);
+    case Kind::ConcatenatedString:
+      return concatenated(node);
+    case Kind::None:
+      return add(ExprKind::None, span(node));
+    case Kind::True:
+      return add(ExprKind::True, span(node));
+    case Kind::False:
+      return add(ExprKind::False, span(node));
+    case Kind::Ellipsis:
+      return add(ExprKind::Ellipsis, span(node));
+    case Kind::UnaryOperator:
+    case Kind::NotOperator:
+      return unary(node);
+    case Kind::BinaryOperator:
+      return binary(node);
+    case Kind::UnionType:
+      return union_type(node);
+    case Kind::BooleanOperator:
+      return boolean(node);
+    case Kind::ComparisonOperator:
+      return comparison(node);
+    case Kind::ConditionalExpression:
+      return conditional(node);
+    case Kind::NamedExpression:
+      return named(node);
+    case Kind::Lambda:
+      return lambda(node);
+    case Kind::Await:
+      return await(node);
+    case Kind::Yield:
+      return yield(node);
+    case Kind::List:
+    case Kind::ListPattern:
+      return display(ExprKind::List, node);
+    case Kind::Tuple:
+    case Kind::ExpressionList:
+    case Kind::PatternList:
+      return display(ExprKind::Tuple, node);
+    case Kind::TuplePattern:
+      return one_or_tuple(first(node), last(node));
+    case Kind::Set:
+      return display(ExprKind::Set, node);
+    case Kind::Dictionary:
+      return dictionary(node);
+    case Kind::Pair:
+      return pair(node);
+    case Kind::ListComprehension:
+      return comprehension(ExprKind::ListComp, node);
+    case Kind::SetComprehension:
+      return comprehension(ExprKind::SetComp, node);
+    case Kind::DictionaryComprehension:
+      return comprehension(ExprKind::DictComp, node);
+    case Kind::GeneratorExpression:
+      return comprehension(ExprKind::GeneratorExp, node);
+    case Kind::ListSplat:
+    case Kind::ListSplatPattern:
       if (hoisted_star_ == at(node).begin && operand(node) != no_node) return expression(operand(node));
       return starred(ExprKind::Starred, node);
-    case Kind::DictionarySplat: case Kind::DictionarySplatPattern: return starred(ExprKind::DoubleStarred, node);
+    case Kind::DictionarySplat:
+    case Kind::DictionarySplatPattern:
+      return starred(ExprKind::DoubleStarred, node);
     case Kind::SplatType:
       return starred(kind(first(node)) == Kind::StarStar ? ExprKind::DoubleStarred : ExprKind::Starred, node);
-    case Kind::KeywordArgument: return argument(node);
+    case Kind::KeywordArgument:
+      return argument(node);
     case Kind::AsPattern:
       if (node == hoisted_as_ && operand(node) != no_node) return expression(operand(node));
       report(span(node), "invalid syntax: 'as' is not an operator");
       return error_expression(span(node));
-    default: return error_expression(span(node));
+    default:
+      return error_expression(span(node));
   }
 }
 
@@ -223,7 +293,8 @@ ExprId Lowering::subscript(Node node) {
   if (value == no_node) return error_expression(span(node));
   const ExprId object = expression(value);
   const Node index = operand(node, next(value));
-  const ExprId lowered = index == no_node ? error_expression({at(node).end, at(node).end}) : one_or_tuple(index, last(node));
+  const ExprId lowered =
+      index == no_node ? error_expression({at(node).end, at(node).end}) : one_or_tuple(index, last(node));
   const ExprId id = add(ExprKind::Subscript, span(node));
   expr(id).a = object;
   expr(id).b = lowered;
@@ -252,8 +323,8 @@ ExprId Lowering::union_type(Node node) {
     open.pop_back();
     Node inner = current;
     while (kind(inner) == Kind::Type && operand(inner) != no_node) inner = operand(inner);
-    const bool chain = kind(inner) == Kind::UnionType ||
-                       (kind(inner) == Kind::BinaryOperator && child(inner, Kind::Pipe) != no_node);
+    const bool chain =
+        kind(inner) == Kind::UnionType || (kind(inner) == Kind::BinaryOperator && child(inner, Kind::Pipe) != no_node);
     const Node left = chain ? operand(inner) : no_node;
     if (left == no_node) {
       operands.push_back(current);
@@ -263,7 +334,7 @@ ExprId Lowering::union_type(Node node) {
     open.push_back(left);
   }
   if (operands.size() > most_levels - std::min(level_, most_levels)) {
-    report(span(node), too_deep());
+    report_too_deep(node);
     return error_expression(span(node));
   }
   const std::uint32_t begin = at(operands.front()).begin;
@@ -279,7 +350,8 @@ ExprId Lowering::union_type(Node node) {
   return result;
 }
 
-// `type(x).attribute = y` looks like the start of a type alias to the grammar. `arguments` is what stands in parentheses.
+// `type(x).attribute = y` looks like the start of a type alias to the grammar. `arguments` is what stands in
+// parentheses.
 ExprId Lowering::soft_keyword_call(Node arguments) {
   soft_call_ = no_node;
   const ExprId callee = add(ExprKind::Name, soft_keyword_);
@@ -319,7 +391,8 @@ ExprId Lowering::number(Node node) {
   if (at(node).missing) return error_expression(span(node));
   const std::string_view digits = text(node);
   const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
-  if (digits.ends_with('l') || digits.ends_with('L')) report(span(node), "invalid number `" + std::string(digits) + "`");
+  if (digits.ends_with('l') || digits.ends_with('L'))
+    report(span(node), "invalid number `" + std::string(digits) + "`");
   if (!hexadecimal && (digits.ends_with('j') || digits.ends_with('J'))) return add(ExprKind::Imaginary, span(node));
   return add(kind(node) == Kind::Integer ? ExprKind::Int : ExprKind::Float, span(node));
 }
@@ -495,7 +568,9 @@ ExprId Lowering::one_or_tuple(Node from, Node to) {
   return add_list(ExprKind::Tuple, whole, begin);
 }
 
-ExprId Lowering::dictionary(Node node) { return display(ExprKind::Dict, node); }
+ExprId Lowering::dictionary(Node node) {
+  return display(ExprKind::Dict, node);
+}
 
 ExprId Lowering::pair(Node node) {
   const ExprId key = expression_or_error(node, child(node, Field::Key));
@@ -590,8 +665,10 @@ ExprId Lowering::target(Node node) {
 ExprId Lowering::target_of_kind(Node node) {
   node = without_parentheses(node);
   switch (kind(node)) {
-    case Kind::Identifier: return at(node).missing ? error_expression(span(node)) : bound_name(span(node), symbol(node));
-    case Kind::AsPatternTarget: return operand(node) == no_node ? error_expression(span(node)) : target(operand(node));
+    case Kind::Identifier:
+      return at(node).missing ? error_expression(span(node)) : bound_name(span(node), symbol(node));
+    case Kind::AsPatternTarget:
+      return operand(node) == no_node ? error_expression(span(node)) : target(operand(node));
     case Kind::TuplePattern:
     case Kind::Tuple:
     case Kind::ListPattern:
@@ -599,7 +676,8 @@ ExprId Lowering::target_of_kind(Node node) {
     case Kind::PatternList:
     case Kind::ExpressionList: {
       const Node only = operand(node);
-      const bool parentheses = kind(node) == Kind::TuplePattern && only != no_node && child(node, Kind::Comma) == no_node;
+      const bool parentheses =
+          kind(node) == Kind::TuplePattern && only != no_node && child(node, Kind::Comma) == no_node;
       if (parentheses) return target(only);
       const std::size_t begin = mark();
       for (Node at = first(node); at < last(node); at = next(at)) {
@@ -614,7 +692,8 @@ ExprId Lowering::target_of_kind(Node node) {
       const ExprId inner = value == no_node ? error_expression(span(node)) : target(value);
       return add_unary(ExprKind::Starred, span(node), inner);
     }
-    default: return expression(node);
+    default:
+      return expression(node);
   }
 }
 

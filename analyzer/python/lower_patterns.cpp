@@ -27,16 +27,26 @@ ExprId Lowering::pattern(Node node) {
 // Lowers the pattern that starts at `at` and moves `at` behind it.
 ExprId Lowering::pattern_at(Node& at, Node end) {
   const Node node = at;
-  if (kind(node) == Kind::Minus || kind(node) == Kind::Integer || kind(node) == Kind::Float) return pattern_number(at, end);
+  if (kind(node) == Kind::Minus || kind(node) == Kind::Integer || kind(node) == Kind::Float)
+    return pattern_number(at, end);
   at = next(node);
   switch (kind(node)) {
-    case Kind::CasePattern: return pattern(node);
-    case Kind::Underscore: return capture(span(node), no_node);
-    case Kind::Identifier: return capture(span(node), node);
-    case Kind::DottedName: return dotted_value(node);
-    case Kind::String: return pattern_value(string(node));
-    case Kind::ConcatenatedString: return pattern_value(concatenated(node));
-    case Kind::True: case Kind::False: case Kind::None: return pattern_value(expression(node));
+    case Kind::CasePattern:
+      return pattern(node);
+    case Kind::Underscore:
+      return capture(span(node), no_node);
+    case Kind::Identifier:
+      return capture(span(node), node);
+    case Kind::DottedName:
+      return dotted_value(node);
+    case Kind::String:
+      return pattern_value(string(node));
+    case Kind::ConcatenatedString:
+      return pattern_value(concatenated(node));
+    case Kind::True:
+    case Kind::False:
+    case Kind::None:
+      return pattern_value(expression(node));
     case Kind::ComplexPattern: {
       Node part = first(node);
       return pattern_number(part, last(node));
@@ -58,10 +68,14 @@ ExprId Lowering::pattern_at(Node& at, Node end) {
       }
       return add_list(ExprKind::PatternOr, span(node), begin);
     }
-    case Kind::ListPattern: return pattern_list(first(node), last(node), span(node), true);
-    case Kind::TuplePattern: return pattern_list(first(node), last(node), span(node), false);
-    case Kind::DictPattern: return mapping_pattern(node);
-    case Kind::ClassPattern: return class_pattern(node);
+    case Kind::ListPattern:
+      return pattern_list(first(node), last(node), span(node), true);
+    case Kind::TuplePattern:
+      return pattern_list(first(node), last(node), span(node), false);
+    case Kind::DictPattern:
+      return mapping_pattern(node);
+    case Kind::ClassPattern:
+      return class_pattern(node);
     case Kind::SplatPattern: {
       Node name = operand(node);
       if (name == no_node) name = child(node, Kind::Underscore);
@@ -79,7 +93,8 @@ ExprId Lowering::pattern_at(Node& at, Node end) {
       expr(id).name = symbol;
       return id;
     }
-    default: return error_expression(span(node));
+    default:
+      return error_expression(span(node));
   }
 }
 
@@ -100,7 +115,9 @@ ExprId Lowering::pattern_list(Node from, Node to, Span span, bool always_sequenc
   return add_list(ExprKind::PatternSequence, span, begin);
 }
 
-ExprId Lowering::pattern_value(ExprId value) { return add_unary(ExprKind::PatternValue, expr(value).span, value); }
+ExprId Lowering::pattern_value(ExprId value) {
+  return add_unary(ExprKind::PatternValue, expr(value).span, value);
+}
 
 // `1`, `-1`, `1 + 2j`, `-1 - 2j`
 ExprId Lowering::pattern_number(Node& at, Node end) {

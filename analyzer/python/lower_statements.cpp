@@ -1,5 +1,6 @@
 // Statements.
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/python/lowering.h"
 
@@ -104,7 +105,8 @@ ExprId Lowering::add_list(ExprKind kind, Span span, std::size_t mark) {
 ir::Range Lowering::take(std::size_t mark) {
   const ir::Range range{static_cast<std::uint32_t>(module_.expr_lists.size()),
                         static_cast<std::uint32_t>(pending_.size() - mark)};
-  module_.expr_lists.insert(module_.expr_lists.end(), pending_.begin() + static_cast<std::ptrdiff_t>(mark), pending_.end());
+  module_.expr_lists.insert(module_.expr_lists.end(), pending_.begin() + static_cast<std::ptrdiff_t>(mark),
+                            pending_.end());
   pending_.resize(mark);
   return range;
 }
@@ -114,8 +116,10 @@ void Lowering::report(Span span, std::string message) {
   if (module_.errors.size() < most_errors) module_.errors.push_back({span, std::move(message)});
 }
 
-std::string Lowering::too_deep() {
-  return "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels";
+// Once for a statement: what is cut off at one level has siblings that are cut off too.
+void Lowering::report_too_deep(Node node) {
+  if (std::exchange(deep_statement_, statement_) == statement_) return;
+  report(span(node), "nested too deeply: not analysed beyond " + std::to_string(most_levels) + " levels");
 }
 
 Block Lowering::block(Node node) {
@@ -124,8 +128,8 @@ Block Lowering::block(Node node) {
   statements(node);
   const Block result{static_cast<std::uint32_t>(module_.stmt_lists.size()),
                      static_cast<std::uint32_t>(pending_statements_.size() - begin)};
-  module_.stmt_lists.insert(module_.stmt_lists.end(),
-                            pending_statements_.begin() + static_cast<std::ptrdiff_t>(begin), pending_statements_.end());
+  module_.stmt_lists.insert(module_.stmt_lists.end(), pending_statements_.begin() + static_cast<std::ptrdiff_t>(begin),
+                            pending_statements_.end());
   pending_statements_.resize(begin);
   return result;
 }
@@ -138,45 +142,81 @@ void Lowering::statements(Node node) {
 
 void Lowering::statement(Node node) {
   if (level_ >= most_levels) {
-    report(span(node), too_deep());
+    report_too_deep(node);
     finish(add(StmtKind::Error, span(node)));
     return;
   }
   ++level_;
+  statement_ = node;
   statement_of_kind(node);
   --level_;
 }
 
 void Lowering::statement_of_kind(Node node) {
   switch (kind(node)) {
-    case Kind::ExpressionStatement: return expression_statement(node);
-    case Kind::ReturnStatement: return return_statement(node);
-    case Kind::RaiseStatement: return raise_statement(node);
-    case Kind::AssertStatement: return assert_statement(node);
-    case Kind::DeleteStatement: return delete_statement(node);
-    case Kind::PassStatement: finish(add(StmtKind::Pass, span(node))); return;
-    case Kind::BreakStatement: finish(add(StmtKind::Break, span(node))); return;
-    case Kind::ContinueStatement: finish(add(StmtKind::Continue, span(node))); return;
-    case Kind::IfStatement: return if_statement(node);
-    case Kind::WhileStatement: return while_statement(node);
-    case Kind::ForStatement: return for_statement(node);
-    case Kind::WithStatement: return with_statement(node);
-    case Kind::TryStatement: return try_statement(node);
-    case Kind::MatchStatement: return match_statement(node);
-    case Kind::ImportStatement: return import_statement(node);
-    case Kind::ImportFromStatement: case Kind::FutureImportStatement: return import_from(node);
-    case Kind::GlobalStatement: case Kind::NonlocalStatement: return scope_statement(node);
-    case Kind::TypeAliasStatement: return type_alias(node);
-    case Kind::FunctionDefinition: return function_definition(node, no_node);
-    case Kind::ClassDefinition: return class_definition(node, no_node);
-    case Kind::DecoratedDefinition: return decorated(node);
-    case Kind::PrintStatement: case Kind::ExecStatement: return python2_statement(node);
+    case Kind::ExpressionStatement:
+      return expression_statement(node);
+    case Kind::ReturnStatement:
+      return return_statement(node);
+    case Kind::RaiseStatement:
+      return raise_statement(node);
+    case Kind::AssertStatement:
+      return assert_statement(node);
+    case Kind::DeleteStatement:
+      return delete_statement(node);
+    case Kind::PassStatement:
+      finish(add(StmtKind::Pass, span(node)));
+      return;
+    case Kind::BreakStatement:
+      finish(add(StmtKind::Break, span(node)));
+      return;
+    case Kind::ContinueStatement:
+      finish(add(StmtKind::Continue, span(node)));
+      return;
+    case Kind::IfStatement:
+      return if_statement(node);
+    case Kind::WhileStatement:
+      return while_statement(node);
+    case Kind::ForStatement:
+      return for_statement(node);
+    case Kind::WithStatement:
+      return with_statement(node);
+    case Kind::TryStatement:
+      return try_statement(node);
+    case Kind::MatchStatement:
+      return match_statement(node);
+    case Kind::ImportStatement:
+      return import_statement(node);
+    case Kind::ImportFromStatement:
+    case Kind::FutureImportStatement:
+      return import_from(node);
+    case Kind::GlobalStatement:
+    case Kind::NonlocalStatement:
+      return scope_statement(node);
+    case Kind::TypeAliasStatement:
+      return type_alias(node);
+    case Kind::FunctionDefinition:
+      return function_definition(node, no_node);
+    case Kind::ClassDefinition:
+      return class_definition(node, no_node);
+    case Kind::DecoratedDefinition:
+      return decorated(node);
+    case Kind::PrintStatement:
+    case Kind::ExecStatement:
+      return python2_statement(node);
     // Left over from statements that the parser could not put together.
-    case Kind::Block: case Kind::ElseClause: case Kind::FinallyClause: case Kind::ElifClause: case Kind::ExceptClause:
+    case Kind::Block:
+    case Kind::ElseClause:
+    case Kind::FinallyClause:
+    case Kind::ElifClause:
+    case Kind::ExceptClause:
       return statements(node);
-    case Kind::CaseClause: return statements(node);
-    case Kind::Error: return error_statement(node);
-    default: return;
+    case Kind::CaseClause:
+      return statements(node);
+    case Kind::Error:
+      return error_statement(node);
+    default:
+      return;
   }
 }
 
@@ -267,8 +307,9 @@ void Lowering::augmented_assignment(Node node) {
 bool Lowering::call_of_type(Node node) {
   const Node left = child(node, Field::Left);
   Node head = left;
-  while (head != no_node && (kind(head) == Kind::Type || kind(head) == Kind::Attribute || kind(head) == Kind::Subscript ||
-                             kind(head) == Kind::MemberType || kind(head) == Kind::Call)) {
+  while (head != no_node &&
+         (kind(head) == Kind::Type || kind(head) == Kind::Attribute || kind(head) == Kind::Subscript ||
+          kind(head) == Kind::MemberType || kind(head) == Kind::Call)) {
     head = operand(head);
   }
   if (head == no_node || head == left || kind(operand(left)) == Kind::ParenthesizedExpression) return false;
@@ -352,7 +393,8 @@ void Lowering::delete_statement(Node node) {
 
 void Lowering::python2_statement(Node node) {
   const bool print = kind(node) == Kind::PrintStatement;
-  report(span(node), std::string("Python 2 syntax: '") + (print ? "print" : "exec") + "' is a function and needs parentheses");
+  report(span(node),
+         std::string("Python 2 syntax: '") + (print ? "print" : "exec") + "' is a function and needs parentheses");
   finish(add(StmtKind::Error, span(node)));
 }
 
@@ -379,7 +421,7 @@ void Lowering::if_statement(Node node) {
     if (kind(at) == Kind::ElseClause) otherwise = at;
     if (kind(at) != Kind::ElifClause) continue;
     if (++level_ >= most_levels) {
-      report(span(at), too_deep());
+      report_too_deep(at);
       break;
     }
     branch(at);
@@ -527,7 +569,8 @@ void Lowering::try_statement(Node node) {
   stmt(id).body = body;
   stmt(id).orelse = orelse;
   stmt(id).finally = finally;
-  stmt(id).handlers = {static_cast<std::uint32_t>(module_.handlers.size()), static_cast<std::uint32_t>(handlers.size())};
+  stmt(id).handlers = {static_cast<std::uint32_t>(module_.handlers.size()),
+                       static_cast<std::uint32_t>(handlers.size())};
   module_.handlers.insert(module_.handlers.end(), handlers.begin(), handlers.end());
 }
 

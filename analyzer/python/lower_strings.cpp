@@ -45,7 +45,8 @@ ExprId Lowering::string(Node node) {
   const Span inside = content(node);
   const std::string_view written = text_.substr(inside.begin, inside.end - inside.begin);
   Symbol value;
-  if (written.find(prefix.raw ? '\r' : '\\') == std::string_view::npos && written.find('\r') == std::string_view::npos) {
+  if (written.find(prefix.raw ? '\r' : '\\') == std::string_view::npos &&
+      written.find('\r') == std::string_view::npos) {
     value = Symbol::intern(written);
   } else {
     std::string decoded;

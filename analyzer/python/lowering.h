@@ -70,7 +70,7 @@ class Lowering {
   ir::ExprId add_list(ir::ExprKind kind, ir::Span span, std::size_t mark);
   ir::ExprId error_expression(ir::Span span) { return add(ir::ExprKind::Error, span); }
   void report(ir::Span span, std::string message);
-  static std::string too_deep();
+  void report_too_deep(Node node);
   void pending(ir::ExprId id) { pending_.push_back(id); }
   std::size_t mark() const { return pending_.size(); }
   ir::Range take(std::size_t mark);
@@ -198,7 +198,9 @@ class Lowering {
   Scopes scopes_;
   Place place_;
   unsigned level_ = 0;
-  Node soft_call_ = no_node;  // parentheses that are the arguments of a call of `soft_keyword_`
+  Node statement_ = no_node;       // the one being lowered
+  Node deep_statement_ = no_node;  // the last one reported as nested too deeply
+  Node soft_call_ = no_node;       // parentheses that are the arguments of a call of `soft_keyword_`
   ir::Span soft_keyword_;
   Node hoisted_as_ = no_node;                // an `as` that belongs to the with item around it
   std::uint32_t hoisted_star_ = UINT32_MAX;  // offset of a `*` that is lowered already

@@ -6,7 +6,8 @@
 
 namespace fullgraph::python {
 
-std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name, bool is_package) {
+std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name,
+                                        bool is_package) {
   constexpr std::size_t most_kept_nodes = std::size_t{1} << 20;
   thread_local SyntaxTree tree;
   auto module = std::make_shared<ir::Module>();

@@ -83,8 +83,9 @@ struct Program::Impl {
   std::unordered_map<std::string, std::shared_ptr<const ir::Module>> linted_paths;
   std::unordered_set<const ir::Module*> linted;
   std::shared_mutex mutex;
-  TextMap<std::unique_ptr<Entry>> entries;          // null: opaque
-  std::vector<TextMap<std::unique_ptr<Entry>>> retired;  // answers given out before the files or the opaque names changed
+  TextMap<std::unique_ptr<Entry>> entries;  // null: opaque
+  std::vector<TextMap<std::unique_ptr<Entry>>>
+      retired;  // answers given out before the files or the opaque names changed
 
   bool is_opaque(std::string_view dotted) const {
     return opaque.contains(std::string(dotted.substr(0, dotted.find('.'))));
@@ -176,7 +177,9 @@ const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs
   return files;
 }
 
-const std::vector<Program::File>& Program::files() const { return impl_->files; }
+const std::vector<Program::File>& Program::files() const {
+  return impl_->files;
+}
 
 const ir::Module* Program::find(std::string_view dotted) {
   Impl::Entry* entry = nullptr;
@@ -228,6 +231,8 @@ std::string Program::absolute_name(const ir::Module& from, std::string_view modu
   return result;
 }
 
-bool Program::is_linted(const ir::Module& module) const { return impl_->linted.contains(&module); }
+bool Program::is_linted(const ir::Module& module) const {
+  return impl_->linted.contains(&module);
+}
 
 }  // namespace fullgraph::python

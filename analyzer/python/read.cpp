@@ -32,7 +32,8 @@ Error failure_at(const std::string& shown, std::string_view text, std::size_t of
   where.line = static_cast<unsigned>(std::count(before.begin(), before.end(), '\n')) + 1;
   const std::string_view in_line = before.substr(line_start);
   where.column =
-      static_cast<unsigned>(std::count_if(in_line.begin(), in_line.end(), [](char c) { return (c & 0xC0) != 0x80; })) + 1;
+      static_cast<unsigned>(std::count_if(in_line.begin(), in_line.end(), [](char c) { return (c & 0xC0) != 0x80; })) +
+      1;
   return {.kind = ErrorKind::Encoding, .message = std::move(message), .where = where};
 }
 
@@ -53,7 +54,10 @@ std::optional<std::size_t> first_invalid(std::string_view text) {
       ++at;
       continue;
     }
-    const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0 || at + length > text.size()) return at;
     for (std::size_t index = 1; index < length; ++index) {
       if ((bytes[at + index] & 0xC0) != 0x80) return at;
@@ -73,7 +77,8 @@ std::string declared_coding(std::string_view text) {
   for (int line = 0; line < 2 && !text.empty(); ++line) {
     const std::size_t end = text.find_first_of("\r\n");
     std::string_view current = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
+    text.remove_prefix(end == std::string_view::npos ? text.size()
+                                                     : end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
     const std::size_t start = current.find_first_not_of(" \t\f");
     if (start == std::string_view::npos) continue;
     if (current[start] != '#') break;  // only comments may come before
@@ -101,12 +106,15 @@ std::string declared_coding(std::string_view text) {
 }
 
 bool is_latin1(std::string_view coding) {
-  constexpr std::array<std::string_view, 10> names = {"latin-1",   "latin1",     "iso-8859-1", "iso8859-1", "8859",
-                                                      "iso-ir-100", "l1",        "latin",      "cp819",     "iso-8859-1-1987"};
-  return std::ranges::find(names, coding) != names.end() || coding.starts_with("latin-1-") || coding.starts_with("iso-8859-1-");
+  constexpr std::array<std::string_view, 10> names = {
+      "latin-1", "latin1", "iso-8859-1", "iso8859-1", "8859", "iso-ir-100", "l1", "latin", "cp819", "iso-8859-1-1987"};
+  return std::ranges::find(names, coding) != names.end() || coding.starts_with("latin-1-") ||
+         coding.starts_with("iso-8859-1-");
 }
 
-bool is_windows_1252(std::string_view coding) { return coding == "cp1252" || coding == "windows-1252" || coding == "1252"; }
+bool is_windows_1252(std::string_view coding) {
+  return coding == "cp1252" || coding == "windows-1252" || coding == "1252";
+}
 
 bool is_utf8(std::string_view coding) {
   return coding.empty() || coding == "utf-8" || coding == "utf8" || coding == "u8" || coding == "utf-8-sig" ||
@@ -125,9 +133,10 @@ void append_two_or_three_bytes(std::string& result, unsigned point) {
 
 std::string from_single_bytes(std::string_view text, bool windows) {
   // What Windows-1252 has at 0x80 to 0x9F; 0: nothing.
-  constexpr std::array<unsigned, 32> windows_points = {
-      0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
-      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178};
+  constexpr std::array<unsigned, 32> windows_points = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                       0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                                       0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                       0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
   std::string result;
   result.reserve(text.size() + text.size() / 8);
   for (const char c : text) {
@@ -156,24 +165,28 @@ class Descriptor {
   int fd_;
 };
 
-std::string system_message(int number) { return std::generic_category().message(number); }
+std::string system_message(int number) {
+  return std::generic_category().message(number);
+}
 
 Result<std::string> read_bytes(const std::string& path, const std::string& shown) {
   // Not blocking, so that a pipe without a writer cannot hold the run up; what is not a regular file is refused below.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
-    return std::unexpected(failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
+    return std::unexpected(
+        failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
   }
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) {
-    return std::unexpected(failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
+    return std::unexpected(
+        failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
   }
   if (S_ISDIR(status.st_mode)) return std::unexpected(failure(ErrorKind::Io, shown, "is a directory, not a file"));
   if (!S_ISREG(status.st_mode)) return std::unexpected(failure(ErrorKind::Io, shown, "is not a regular file"));
   const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (size > most_bytes) {
-    return std::unexpected(failure(ErrorKind::TooLarge, shown,
-                                   fmt::format("is larger than {} MiB ({} bytes)", most_bytes >> 20, size)));
+    return std::unexpected(
+        failure(ErrorKind::TooLarge, shown, fmt::format("is larger than {} MiB ({} bytes)", most_bytes >> 20, size)));
   }
   // One byte more than the file had, to notice when it grows meanwhile.
   std::string text(size + 1, '\0');
@@ -181,14 +194,16 @@ Result<std::string> read_bytes(const std::string& path, const std::string& shown
   for (;;) {
     if (filled == text.size()) {
       if (filled > most_bytes) {
-        return std::unexpected(failure(ErrorKind::TooLarge, shown, fmt::format("is larger than {} MiB", most_bytes >> 20)));
+        return std::unexpected(
+            failure(ErrorKind::TooLarge, shown, fmt::format("is larger than {} MiB", most_bytes >> 20)));
       }
       text.resize(text.size() * 2);
     }
     const ssize_t got = ::read(file.get(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return std::unexpected(failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
+      return std::unexpected(
+          failure(ErrorKind::Io, shown, fmt::format("cannot read the file: {}", system_message(errno))));
     }
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
@@ -217,8 +232,10 @@ Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, cons
     text = from_single_bytes(text, true);
   } else if (const auto invalid = first_invalid(text)) {
     const auto byte = static_cast<unsigned char>(text[*invalid]);
-    const std::string declared = is_utf8(coding) ? std::string() : fmt::format(" (the file declares the coding '{}')", coding);
-    return std::unexpected(failure_at(shown, text, *invalid, fmt::format("byte 0x{:02X} is not valid UTF-8{}", byte, declared)));
+    const std::string declared =
+        is_utf8(coding) ? std::string() : fmt::format(" (the file declares the coding '{}')", coding);
+    return std::unexpected(
+        failure_at(shown, text, *invalid, fmt::format("byte 0x{:02X} is not valid UTF-8{}", byte, declared)));
   }
   return std::make_shared<const ir::SourceFile>(shown, std::move(text));
 }

@@ -9,14 +9,18 @@ using ir::FunctionId;
 using ir::Scope;
 using ir::Symbol;
 
-Scopes::Scopes() : scopes_{{ScopeKind::Module, module_scope, {}}}, entries_(256) { uses_.reserve(1024); }
+Scopes::Scopes() : scopes_{{ScopeKind::Module, module_scope, {}}}, entries_(256) {
+  uses_.reserve(1024);
+}
 
 ScopeId Scopes::open(ScopeKind kind, ScopeId parent, FunctionId function) {
   scopes_.push_back({kind, parent, function});
   return static_cast<ScopeId>(scopes_.size() - 1);
 }
 
-void Scopes::bind_named_expression(ScopeId scope, Symbol name) { bind(holder_of_comprehension(scope), name); }
+void Scopes::bind_named_expression(ScopeId scope, Symbol name) {
+  bind(holder_of_comprehension(scope), name);
+}
 
 Scopes::Entry& Scopes::entry(ScopeId scope, Symbol name) {
   if ((used_ + 1) * 2 > entries_.size()) grow();

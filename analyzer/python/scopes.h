@@ -65,9 +65,7 @@ class Scopes {
     std::uint32_t slot = 0;
   };
 
-  static std::uint64_t key_of(ScopeId scope, ir::Symbol name) {
-    return (std::uint64_t{scope} + 1) << 32 | name.id;
-  }
+  static std::uint64_t key_of(ScopeId scope, ir::Symbol name) { return (std::uint64_t{scope} + 1) << 32 | name.id; }
   Entry& entry(ScopeId scope, ir::Symbol name);
   const Entry* find(ScopeId scope, ir::Symbol name) const;
   void grow();

@@ -35,15 +35,26 @@ int hex_digit(char c) {
 // The simple escapes; '\0' for all others.
 char simple_escape(char c) {
   switch (c) {
-    case '\\': case '\'': case '"': return c;
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
-    default: return '\0';
+    case '\\':
+    case '\'':
+    case '"':
+      return c;
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
+    default:
+      return '\0';
   }
 }
 

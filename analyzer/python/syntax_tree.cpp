@@ -26,7 +26,8 @@ TreePointer parse_text(std::string_view text) {
     ts_parser_set_language(fresh.get(), python_language());
     return fresh;
   }();
-  return TreePointer(ts_parser_parse_string(parser.get(), nullptr, text.data(), static_cast<std::uint32_t>(text.size())));
+  return TreePointer(
+      ts_parser_parse_string(parser.get(), nullptr, text.data(), static_cast<std::uint32_t>(text.size())));
 }
 
 // Old Macintosh line ends. The grammar takes a lone "\r" for a blank; Python does not.
@@ -135,7 +136,8 @@ class Flattening {
       const ir::Span span{node.begin, node.end};
       if (node.missing) {
         const std::string name = ts_node_type(missing);
-        tree_.errors.push_back({span, ts_node_is_named(missing) ? "expected " + plain(name) : "expected '" + name + "'"});
+        tree_.errors.push_back(
+            {span, ts_node_is_named(missing) ? "expected " + plain(name) : "expected '" + name + "'"});
       } else if (index + 1 == candidates_.size() || candidates_[index + 1].first >= node.next) {
         tree_.errors.push_back({span, "invalid syntax near `" + excerpt(node.begin, node.end) + "`"});
       }
@@ -146,7 +148,7 @@ class Flattening {
   std::string_view text_;
   TSTreeCursor cursor_;
   bool look_for_errors_;
-  std::vector<std::uint32_t> open_;  // the nodes around the cursor
+  std::vector<std::uint32_t> open_;                           // the nodes around the cursor
   std::vector<std::pair<std::uint32_t, TSNode>> candidates_;  // nodes that are errors
   std::uint32_t last_ = 0;
 };
