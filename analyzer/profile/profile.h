@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/ir/error.h"
 
@@ -40,14 +41,19 @@ struct GraphBreak {
   std::string_view explanation;
 };
 
+struct Data;  // the tables of one version
+
 class Profile {
  public:
-  // The profile of exactly this version or, for a version without one of its own, the nearest older one, else the
-  // oldest. Errors: text that is not a version.
+  // The profile of exactly this version or, for a version without one of its own, the tables of the nearest older one,
+  // else of the oldest: version() and behaves() are those of the version asked for. The pointer stays valid for good.
+  // Errors: text that is not a version.
   static Result<const Profile*> find(std::string_view version);
+  // Those that have tables of their own, the oldest first.
   static std::span<const std::string_view> versions();
 
-  [[nodiscard]] std::string_view version() const;
+  // The version asked for, with three numbers: "2.11" is "2.11.0", "2.13.0+cpu" is "2.13.0".
+  [[nodiscard]] std::string_view version() const { return version_; }
   // Looks a name up after resolving aliases; null when the profile does not know it.
   [[nodiscard]] const Callable* callable(std::string_view qualified_name) const;
   // "torch.nn.modules.linear.Linear" → "torch.nn.Linear"; the name itself when it is canonical or not known.
@@ -58,6 +64,15 @@ class Profile {
   [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
   // torch._dynamo.config default of a boolean option; false when not known.
   [[nodiscard]] bool config(std::string_view option) const;
+  // Does this version of torch show a behaviour that came or went with a version? The features are the first column of
+  // profiles/version_facts.tsv; false for one that is not there.
+  [[nodiscard]] bool behaves(std::string_view feature) const;
+
+ private:
+  Profile(const Data& data, std::string version) : data_(&data), version_(std::move(version)) {}
+
+  const Data* data_;
+  std::string version_;
 };
 
 // Dynamo's page about a registry id ("GB0206" → "https://…/gb/gb0206.html").
