@@ -209,7 +209,10 @@ ExprId Lowering::expression_of_kind(Node node) {
 ExprId Lowering::hoist_star(Node node) {
   if (kind(node) == Kind::ExpressionList || kind(node) == Kind::PatternList) return {};
   Node head = node;
-  while (head != no_node && at(head).begin == at(node).begin && kind(head) != Kind::ListSplat) head = operand(head);
+  while (head != no_node && at(head).begin == at(node).begin && kind(head) != Kind::ListSplat &&
+         kind(head) != Kind::UnaryOperator) {
+    head = operand(head);
+  }
   if (head == no_node || head == node || at(head).begin != at(node).begin) return {};
   const Node inner = operand(head);
   if (inner == no_node) return {};
@@ -398,6 +401,11 @@ ExprId Lowering::number(Node node) {
 }
 
 ExprId Lowering::unary(Node node) {
+  // A star that was passed to the parser as `~`.
+  if (text_[at(node).begin] == '*') {
+    if (hoisted_star_ == at(node).begin && operand(node) != no_node) return expression(operand(node));
+    return starred(ExprKind::Starred, node);
+  }
   const Kind token = kind(first(node));
   const UnaryOp op = kind(node) == Kind::NotOperator ? UnaryOp::Not
                      : token == Kind::Minus          ? UnaryOp::Negative
@@ -411,6 +419,9 @@ ExprId Lowering::binary(Node node) {
   if (left == no_node) return error_expression(span(node));
   Node token = next(left);
   while (token < last(node) && !is_token(kind(token))) token = next(token);
+  if (token < last(node) && kind(token) == Kind::Ampersand) {
+    if (const ExprId regrouped = and_of_xor(node)) return regrouped;
+  }
   const Node right = token < last(node) ? operand(node, token) : no_node;
   const ExprId a = expression(left);
   const ExprId b = expression_or_error(node, right);
@@ -419,6 +430,60 @@ ExprId Lowering::binary(Node node) {
   expr(id).a = a;
   expr(id).b = b;
   return id;
+}
+
+// The grammar lets `^` bind tighter than `&`; in Python it is the other way round. Regroups a chain of both; none when
+// there is no `^` in it.
+ExprId Lowering::and_of_xor(Node node) {
+  struct Operand {
+    Node node;
+    Kind before;  // the operator in front of it
+  };
+  std::vector<Operand> operands;
+  std::vector<Operand> open{{node, Kind::Token}};
+  bool mixed = false;
+  while (!open.empty()) {
+    const Operand current = open.back();
+    open.pop_back();
+    const bool chain = kind(current.node) == Kind::BinaryOperator;
+    Node token = chain ? child(current.node, Kind::Ampersand) : no_node;
+    if (chain && token == no_node) token = child(current.node, Kind::Caret);
+    const Node left = token == no_node ? no_node : operand(current.node);
+    const Node right = left == no_node ? no_node : operand(current.node, token);
+    if (right == no_node) {
+      operands.push_back(current);
+      continue;
+    }
+    mixed = mixed || kind(token) == Kind::Caret;
+    open.push_back({right, kind(token)});
+    open.push_back({left, current.before});
+  }
+  if (!mixed) return {};
+  if (operands.size() > most_levels - std::min(level_, most_levels)) {
+    report_too_deep(node);
+    return error_expression(span(node));
+  }
+  const auto join = [&](BinaryOp op, ExprId a, ExprId b, Span whole) {
+    const ExprId id = add(ExprKind::Binary, whole);
+    expr(id).op = static_cast<std::uint8_t>(op);
+    expr(id).a = a;
+    expr(id).b = b;
+    return id;
+  };
+  ExprId sum;
+  std::uint32_t sum_begin = 0;
+  for (std::size_t index = 0; index < operands.size();) {
+    const std::uint32_t begin = at(operands[index].node).begin;
+    std::uint32_t end = at(operands[index].node).end;
+    ExprId product = expression(operands[index].node);
+    for (++index; index < operands.size() && operands[index].before == Kind::Ampersand; ++index) {
+      end = at(operands[index].node).end;
+      product = join(BinaryOp::And, product, expression(operands[index].node), {begin, end});
+    }
+    if (!sum) sum_begin = begin;
+    sum = sum ? join(BinaryOp::Xor, sum, product, {sum_begin, end}) : product;
+  }
+  return sum;
 }
 
 // The grammar binds `await x ** y` as `await (x ** y)`; Python awaits first.

@@ -391,8 +391,31 @@ void Lowering::delete_statement(Node node) {
   stmt(finish(add(StmtKind::Delete, span(node)))).items = targets;
 }
 
+// `print >> file, x` is Python 3 as well: a tuple of a shift and x.
+void Lowering::print_shift(Node node, Node chevron) {
+  const Span name = span(first(node));
+  const ExprId print = add(ExprKind::Name, name);
+  expr(print).name = Symbol::intern(text_.substr(name.begin, name.end - name.begin));
+  scopes_.use(place_.scope, print);
+  const ExprId right = expression_or_error(chevron, operand(chevron));
+  ExprId value = add(ExprKind::Binary, {name.begin, at(chevron).end});
+  expr(value).op = static_cast<std::uint8_t>(ir::BinaryOp::RightShift);
+  expr(value).a = print;
+  expr(value).b = right;
+  if (child(node, Kind::Comma) != no_node) {
+    const std::size_t begin = mark();
+    pending(value);
+    for (Node at = next(chevron); at < last(node); at = next(at)) {
+      if (is_operand(at)) pending(expression(at));
+    }
+    value = add_list(ExprKind::Tuple, span(node), begin);
+  }
+  stmt(finish(add(StmtKind::Expression, span(node)))).a = value;
+}
+
 void Lowering::python2_statement(Node node) {
   const bool print = kind(node) == Kind::PrintStatement;
+  if (const Node chevron = child(node, Kind::Chevron); chevron != no_node) return print_shift(node, chevron);
   report(span(node),
          std::string("Python 2 syntax: '") + (print ? "print" : "exec") + "' is a function and needs parentheses");
   finish(add(StmtKind::Error, span(node)));

@@ -138,10 +138,29 @@ void Lowering::format_field(Node node, FormatText& text) {
     op = letter == 's' ? ir::Conversion::Str : letter == 'a' ? ir::Conversion::Ascii : ir::Conversion::Repr;
   }
   flush(text);
+  if (value != no_node && kind(value) == Kind::NamedExpression && specifier == no_node)
+    return aligned_field(node, value);
   const ExprId lowered = expression_or_error(node, value);
   const ExprId format = specifier == no_node ? ExprId{} : format_specifier(specifier, false);
   const ExprId id = add_unary(ExprKind::Formatted, span(node), lowered, static_cast<unsigned>(op));
   expr(id).b = format;
+  pending(id);
+}
+
+// `{x:=5}` is x with the format "=5"; only in parentheses is it an assignment.
+void Lowering::aligned_field(Node node, Node named) {
+  const Node name = child(named, Field::Name);
+  if (name == no_node) return pending(error_expression(span(node)));
+  const ExprId value = this->name(name);
+  const auto colon = static_cast<std::uint32_t>(text_.find(':', at(name).end));
+  const Span format{colon + 1, at(node).end - 1};
+  const std::size_t begin = mark();
+  const ExprId literal = add(ExprKind::String, format);
+  expr(literal).name = Symbol::intern(text_.substr(format.begin, format.end - format.begin));
+  pending(literal);
+  const ExprId specifier = add_list(ExprKind::FString, format, begin);
+  const ExprId id = add_unary(ExprKind::Formatted, span(node), value);
+  expr(id).b = specifier;
   pending(id);
 }
 

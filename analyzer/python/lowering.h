@@ -94,6 +94,7 @@ class Lowering {
   ir::ExprId number(Node node);
   ir::ExprId unary(Node node);
   ir::ExprId binary(Node node);
+  ir::ExprId and_of_xor(Node node);
   ir::ExprId await(Node node);
   ir::ExprId boolean(Node node);
   ir::ExprId comparison(Node node);
@@ -122,6 +123,7 @@ class Lowering {
   struct FormatText;
   void format_parts(Node string, FormatText& text);
   void format_field(Node node, FormatText& text);
+  void aligned_field(Node node, Node named);
   ir::ExprId format_specifier(Node node, bool raw);
   void flush(FormatText& text);
   ir::Span content(Node string) const;
@@ -166,6 +168,7 @@ class Lowering {
   void assert_statement(Node node);
   void delete_statement(Node node);
   void python2_statement(Node node);
+  void print_shift(Node node, Node chevron);
   void if_statement(Node node);
   ir::Block else_block(Node clause, std::uint32_t& end);
   void while_statement(Node node);

@@ -8,6 +8,8 @@
 
 #include <tree_sitter/api.h>
 
+#include "analyzer/python/repair.h"
+
 namespace fullgraph::python {
 namespace {
 
@@ -99,9 +101,15 @@ class Flattening {
   }
 
   void note_error(TSNode node, SyntaxNode& added) {
-    if (is_type_parameter_default(added)) return;
+    if (is_type_parameter_default(added) || is_format_with_equals()) return;
     added.missing = ts_node_is_missing(node);
     candidates_.push_back({last_, added.missing ? node : TSNode{}});
+  }
+
+  // `f"{x:=>9}"`: the grammar starts to read `:=`.
+  bool is_format_with_equals() const {
+    return open_.size() > 1 && tree_.nodes[open_.back()].kind == Kind::NamedExpression &&
+           tree_.nodes[open_[open_.size() - 2]].kind == Kind::Interpolation;
   }
 
   static std::string plain(std::string_view name) {
@@ -156,11 +164,23 @@ class Flattening {
 }  // namespace
 
 void SyntaxTree::parse(std::string_view text) {
+  const std::string rewritten = has_lone_carriage_return(text) ? with_newlines(text) : std::string();
+  if (!rewritten.empty()) text = rewritten;
+  read(text);
+  if (errors.empty()) return;
+  Repaired repaired = repair(text);
+  if (repaired.text == text) return;
+  SyntaxTree second;
+  second.read(repaired.text);
+  if (second.errors.size() >= errors.size()) return;
+  *this = std::move(second);
+  comments = std::move(repaired.comments);
+}
+
+void SyntaxTree::read(std::string_view text) {
   nodes.clear();
   comments.clear();
   errors.clear();
-  const std::string rewritten = has_lone_carriage_return(text) ? with_newlines(text) : std::string();
-  if (!rewritten.empty()) text = rewritten;
   const TreePointer parsed = parse_text(text);
   if (parsed == nullptr) {
     nodes.push_back({.kind = Kind::Module, .end = static_cast<std::uint32_t>(text.size()), .next = 1});

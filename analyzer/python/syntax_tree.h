@@ -23,13 +23,17 @@ struct SyntaxNode {
 };
 static_assert(sizeof(SyntaxNode) == 16);
 
-struct SyntaxTree {
+class SyntaxTree {
+ public:
   std::vector<SyntaxNode> nodes;   // nodes[0] is the root; comments are left out
   std::vector<ir::Span> comments;  // in source order
   std::vector<ir::SyntaxError> errors;
 
   // Parses `text` into this tree, reusing its memory.
   void parse(std::string_view text);
+
+ private:
+  void read(std::string_view text);
 };
 
 }  // namespace fullgraph::python

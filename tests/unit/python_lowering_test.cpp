@@ -204,6 +204,36 @@ TEST_CASE("precedences that the grammar has differently") {
         "      a Attribute 1:6-1:9 b\n"
         "        a Name 1:6-1:7 a global\n"
         "    Name 1:11-1:12 c global\n");
+  CHECK(expression("a ^ b & c ^ d") ==
+        "Binary 1:1-1:14 ^\n"
+        "  a Binary 1:1-1:10 ^\n"
+        "    a Name 1:1-1:2 a global\n"
+        "    b Binary 1:5-1:10 &\n"
+        "      a Name 1:5-1:6 b global\n"
+        "      b Name 1:9-1:10 c global\n"
+        "  b Name 1:13-1:14 d global\n");
+  CHECK(expression("f'{x:=>9}'") ==
+        "FString 1:1-1:11\n"
+        "  Formatted 1:3-1:10\n"
+        "    a Name 1:4-1:5 x global\n"
+        "    b FString 1:6-1:9\n"
+        "      String 1:6-1:9 \"=>9\"\n");
+  CHECK(expression("print >> f, x") ==
+        "Tuple 1:1-1:14\n"
+        "  Binary 1:1-1:11 >>\n"
+        "    a Name 1:1-1:6 print global\n"
+        "    b Name 1:10-1:11 f global\n"
+        "  Name 1:13-1:14 x global\n");
+  CHECK(body("x = a, *[b] * 2\n") ==
+        "Assign 1:1-1:16\n"
+        "  item Name 1:1-1:2 x global\n"
+        "  a Tuple 1:5-1:16\n"
+        "    Name 1:5-1:6 a global\n"
+        "    Starred 1:8-1:16\n"
+        "      a Binary 1:9-1:16 *\n"
+        "        a List 1:9-1:12\n"
+        "          Name 1:10-1:11 b global\n"
+        "        b Int 1:15-1:16 2\n");
   CHECK(body("type(x).y = z\n") ==
         "Assign 1:1-1:14\n"
         "  item Attribute 1:1-1:10 y\n"
@@ -486,6 +516,14 @@ TEST_CASE("comments are kept in source order") {
   std::string all;
   for (const ir::Span span : module->comments) all += std::string(module->source->text(span)) + "|";
   CHECK(all == "# a|# b|# c|# d|");
+}
+
+TEST_CASE("lines inside brackets may be indented less than their block") {
+  const auto module = parse("def f():\n    (bar. # a\nbaz)\n    x = 1 # b\n");
+  CHECK(module->errors.empty());
+  CHECK(module->functions[0].body.count == 2);
+  REQUIRE(module->comments.size() == 2);
+  CHECK(module->source->text(module->comments[0]) == "# a");
 }
 
 TEST_CASE("line ends, tabs, form feeds and byte order marks") {
