@@ -179,12 +179,14 @@ PyModuleObject* Interpreter::module_object(const ir::Module* module) {
   auto conditions = std::exchange(conditions_, {});
   Value raised = std::exchange(raised_, nullptr);
   auto steps = std::exchange(steps_, std::size_t{0});
-  auto limit = std::exchange(step_limit_, std::size_t{20'000});
+  auto limit = step_limit_;
   auto loops = std::exchange(inexact_loops_, 0);
   auto grad = std::exchange(grad_mode_, heap_.yes);
   auto maybe = std::exchange(maybe_raised_, false);
   auto region = std::exchange(enter_region_, false);
   for (ir::StmtId id : module->block(module->body)) {
+    // Importing runs little code of its own; what does more (documentation, registries) is cut short.
+    step_limit_ = steps_ + 400;
     run_statement(id);
     raised_ = nullptr;
   }

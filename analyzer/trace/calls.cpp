@@ -231,7 +231,7 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
   // What the function found out on its way (an early return not taken) holds in the caller only if it always raises.
   conditions_.resize(frame.conditions);
   if (hidden) --disabled_;
-  if (raised_) return heap_.unknown;
+  if (raised_ || steps_ > step_limit_) return heap_.unknown;
   if (code.is_generator) {
     SequenceObject* items = nullptr;
     if (frame.yields_exact) {
@@ -410,7 +410,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
   if (own_call && own_call->kind == Kind::Function) {
     return call(heap_.make<MethodObject>(instance, own_call), arguments);
   }
-  if (instance->module->compiled && !frame_->region) {
+  if (instance->module->compiled && !frame_->region && !enter_region_) {
     auto* compiled = heap_.make<CompiledObject>(instance);
     return call_compiled(compiled, arguments);
   }

@@ -248,13 +248,18 @@ Condition Interpreter::eval_condition(ExprId id) {
     std::size_t height = conditions_.size();
     auto mark = heap_.mark();
     bool narrowed = false;
+    // What operands after the first wrote (caches, mostly) is given up with the narrowing; nobody has missed it yet.
+    auto end = [&] {
+      conditions_.resize(height);
+      if (narrowed) heap_.rollback(mark);
+      else heap_.apply(heap_.take(mark));
+    };
     for (ExprId operand : frame_->module->list(expr.items)) {
       Condition part = eval_condition(operand);
       if (raised_) break;
       if (part.is_known()) {
         if (part.is_true() != conjunction) {  // decides the whole
-          conditions_.resize(height);
-          if (narrowed) heap_.rollback(mark);
+          end();
           return part;
         }
         continue;
@@ -263,9 +268,7 @@ Condition Interpreter::eval_condition(ExprId id) {
       narrowed = narrowed || !part.narrowings.empty();
       result.parts.push_back(std::move(part));
     }
-    conditions_.resize(height);
-    // What operands after the first wrote (caches, mostly) is given up with the narrowing; nobody has missed it yet.
-    if (narrowed) heap_.rollback(mark);
+    end();
     if (result.parts.empty()) return Condition::known(conjunction);
     if (result.parts.size() == 1) return result.parts.front();
     return result;

@@ -147,7 +147,10 @@ Value Interpreter::eval(ExprId id) {
         if (one.kind == ExprKind::DictItem) {
           Value key = eval(one.a);
           Value value = eval(one.b);
-          set_subscript(result, key, value, one.span);
+          // Large tables of distinct literals are common; no need to compare each with each.
+          bool literal = module.expr(one.a).kind == ExprKind::String && result->entries.size() > 16;
+          if (literal) result->entries.push_back({key, value, false});
+          else set_subscript(result, key, value, one.span);
         } else {
           Value other = eval(one.a);
           if (other->kind == Kind::Dict) {
@@ -327,6 +330,8 @@ Value Interpreter::eval_bool_op(const Expr& expr) {
   bool conjunction = expr.op == 0;
   Value result = nullptr;
   std::size_t height = conditions_.size();
+  auto mark = heap_.mark();
+  bool narrowed = false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     // Comparisons and the like: their truth is what counts, and it may narrow what follows.
     Value value = eval(operands[i]);
@@ -353,8 +358,11 @@ Value Interpreter::eval_bool_op(const Expr& expr) {
     }
     result = result ? heap_.join(result, deciding) : deciding;
     assume(condition, conjunction);
+    narrowed = narrowed || !condition.narrowings.empty();
   }
   conditions_.resize(height);
+  if (narrowed) heap_.rollback(mark);
+  else heap_.apply(heap_.take(mark));
   return result ? result : heap_.unknown;
 }
 

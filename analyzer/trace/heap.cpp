@@ -130,41 +130,42 @@ const Sym* Heap::sym_of(std::string_view key, std::string_view text, Sym::What w
 void Heap::record(Entry entry) { journal_.push_back(std::move(entry)); }
 
 void Heap::commit(Mark mark) {
-  while (journal_.size() > mark) journal_.pop_back();
+  while (journal_.size() > mark.position) journal_.pop_back();
+  open_serial_ = mark.serial;
 }
 
 void Heap::set_slot(EnvObject* env, std::size_t slot, Value value) {
-  record({{Place::Kind::Slot, env, slot}, {env->slots[slot]}});
+  if (!is_new(env)) record({{Place::Kind::Slot, env, slot}, {env->slots[slot]}});
   env->slots[slot] = value;
 }
 
 void Heap::set_name(EnvObject* env, Symbol name, Value value) {
-  record({{Place::Kind::Name, env, name.id}, {env->names.get(name)}});
+  if (!is_new(env)) record({{Place::Kind::Name, env, name.id}, {env->names.get(name)}});
   env->names.set(name, value);
 }
 
 void Heap::set_attribute(Object* object, AttrMap& map, Symbol name, Value value) {
-  record({{Place::Kind::Attribute, &map, name.id, object}, {map.get(name)}});
+  if (!is_new(object)) record({{Place::Kind::Attribute, &map, name.id, object}, {map.get(name)}});
   map.set(name, value);
 }
 
 SequenceObject* Heap::change(SequenceObject* sequence) {
-  journal_.push_back({{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
+  if (!is_new(sequence)) journal_.push_back({{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
   return sequence;
 }
 
 DictObject* Heap::change(DictObject* dict) {
-  journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
+  if (!is_new(dict)) journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
   return dict;
 }
 
 TensorObject* Heap::change(TensorObject* tensor) {
-  journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
+  if (!is_new(tensor)) journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
   return tensor;
 }
 
 IteratorObject* Heap::change(IteratorObject* iterator) {
-  journal_.push_back({{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
+  if (!is_new(iterator)) journal_.push_back({{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
   return iterator;
 }
 
@@ -179,7 +180,7 @@ std::shared_ptr<InstanceObject> copy_of_state(const InstanceObject& instance) {
 }  // namespace
 
 InstanceObject* Heap::change_module(InstanceObject* instance) {
-  journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
+  if (!is_new(instance)) journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
   return instance;
 }
 
@@ -237,16 +238,17 @@ void Heap::put(const Place& place, const Content& content) {
 }
 
 void Heap::rollback(Mark mark) {
-  while (journal_.size() > mark) {
+  while (journal_.size() > mark.position) {
     put(journal_.back().place, journal_.back().old);
     journal_.pop_back();
   }
+  open_serial_ = mark.serial;
 }
 
 Heap::Changes Heap::take(Mark mark) {
   Changes changes;
   std::unordered_set<Place, PlaceHash> seen;
-  for (std::size_t i = mark; i < journal_.size(); ++i) {
+  for (std::size_t i = mark.position; i < journal_.size(); ++i) {
     const Place& place = journal_[i].place;
     if (seen.insert(place).second) changes.list.push_back({place, journal_[i].old, content(place)});
   }
@@ -298,15 +300,6 @@ void Heap::weaken(const Changes& changes) {
     record({change.place, now});
     put(change.place, joined);
   }
-}
-
-bool Heap::changed_outside(Mark mark, const EnvObject* env) const {
-  for (std::size_t i = mark; i < journal_.size(); ++i) {
-    const Place& place = journal_[i].place;
-    if (place.kind == Place::Kind::Slot && place.object == env) continue;
-    return true;
-  }
-  return false;
 }
 
 void Heap::clear() { passing_.clear(); }

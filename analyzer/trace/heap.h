@@ -66,9 +66,23 @@ class Heap {
   void set_flag(bool* flag, bool value);
   void set_value(Value* place, Value value);
 
-  using Mark = std::size_t;
-  [[nodiscard]] Mark mark() const { return journal_.size(); }
+  // A place in the journal to go back to. What is made after it cannot be seen from before it, so changes of such
+  // objects need no journal entry. Every mark is ended by exactly one of rollback, take and commit.
+  struct Mark {
+    std::size_t position = 0;
+    std::uint32_t serial = 0;  // of the mark around it
+  };
+  [[nodiscard]] Mark mark() {
+    Mark result{journal_.size(), open_serial_};
+    open_serial_ = serial_;
+    return result;
+  }
   void rollback(Mark mark);
+  // Undoes everything: between roots.
+  void rollback_all() {
+    rollback(Mark{0, serial_});
+    open_serial_ = serial_;
+  }
 
   // The changes since `mark`, undone and taken aside: each place with the content that it had at the end.
   class Changes;
@@ -81,9 +95,6 @@ class Heap {
   void weaken(const Changes& changes);
   // Keeps the changes since `mark` for good: nothing will undo them.
   void commit(Mark mark);
-
-  // Do the changes since `mark` touch anything that lasts beyond `env`?
-  [[nodiscard]] bool changed_outside(Mark mark, const EnvObject* env) const;
 
   [[nodiscard]] Value join(Value a, Value b);
 
@@ -100,6 +111,8 @@ class Heap {
 
   bool persistent_ = false;
   std::uint32_t serial_ = 0;
+  std::uint32_t open_serial_ = 0;  // number of the last object made before the innermost mark
+  [[nodiscard]] bool is_new(const Object* object) const { return object->serial > open_serial_; }
   std::vector<std::unique_ptr<Object>> lasting_, passing_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;

@@ -164,7 +164,7 @@ class Interpreter {
   std::vector<CompiledObject*> compiled_;
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
-  std::unordered_set<const ir::Function*> traced_functions_, run_functions_;
+  std::unordered_set<const ir::Function*> traced_functions_, run_functions_, long_decorators_;
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
@@ -197,6 +197,7 @@ class Interpreter {
   std::optional<bool> matches_pattern(ir::ExprId pattern, Value subject);  // binds captures
   bool resumable_context(Value manager) const;
   Value make_function(ir::FunctionId id);
+  Value call_decorator(Value decorator, Arguments& arguments);
   Value make_class(ir::ClassId id);
 
   // ---- expressions.cpp
@@ -304,9 +305,10 @@ class Interpreter {
   Value checkpoint(Arguments& arguments, const std::string& name);
   Value compile(Arguments& arguments);
   Value decorate_class(ClassObject* cls, Value decorator);
-  std::vector<std::pair<std::string, Value>> named_parameters(Value module, int depth = 0);
+  std::vector<std::pair<std::string, Value>> named_parameters(Value module);
+  void add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result);
   std::vector<std::pair<std::string, Value>> named_children(InstanceObject* module);
-  void each_module(Value root, const std::function<void(InstanceObject*)>& visit, int depth = 0);
+  void each_module(Value root, const std::function<void(InstanceObject*)>& visit);
   Value construct_tensor(const Arguments& arguments, std::string_view name);
   Value module_list_items(InstanceObject* module);
   Registration* registration(ir::Span span);

@@ -1,5 +1,6 @@
 // nn.Module: its methods, its hooks, and the layers that torch.nn provides.
 #include <algorithm>
+#include <unordered_set>
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
@@ -162,33 +163,44 @@ std::vector<std::pair<std::string, Value>> Interpreter::named_children(InstanceO
   return result;
 }
 
-void Interpreter::each_module(Value root, const std::function<void(InstanceObject*)>& visit, int depth) {
-  if (root->kind == Kind::Compiled) root = as<CompiledObject>(root)->target;
-  if (root->kind != Kind::Instance || !as<InstanceObject>(root)->module || depth > 20) return;
-  visit(as<InstanceObject>(root));
-  for (auto& [name, child] : named_children(as<InstanceObject>(root))) each_module(child, visit, depth + 1);
+// Visits a module and those below it, each once.
+void Interpreter::each_module(Value root, const std::function<void(InstanceObject*)>& visit) {
+  std::unordered_set<Value> seen;
+  std::vector<Value> todo = {root};
+  while (!todo.empty()) {
+    Value value = todo.back();
+    todo.pop_back();
+    if (value->kind == Kind::Compiled) value = as<CompiledObject>(value)->target;
+    if (value->kind != Kind::Instance || !as<InstanceObject>(value)->module || !seen.insert(value).second) continue;
+    visit(as<InstanceObject>(value));
+    auto children = named_children(as<InstanceObject>(value));
+    for (auto child = children.rbegin(); child != children.rend(); ++child) todo.push_back(child->second);
+  }
 }
 
-std::vector<std::pair<std::string, Value>> Interpreter::named_parameters(Value root, int depth) {
+std::vector<std::pair<std::string, Value>> Interpreter::named_parameters(Value root) {
   std::vector<std::pair<std::string, Value>> result;
-  if (root->kind != Kind::Instance || !as<InstanceObject>(root)->module || depth > 20) return result;
+  std::unordered_set<Value> seen;
+  add_parameters(root, "", seen, result);
+  return result;
+}
+
+void Interpreter::add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result) {
+  if (root->kind != Kind::Instance || !as<InstanceObject>(root)->module || !seen.insert(root).second) return;
   auto* module = as<InstanceObject>(root);
   std::string_view layer = layer_name(module->cls);
   if (has_weight(layer)) builtin_layer_attribute(module, names::weight);
   if (has_bias(layer)) builtin_layer_attribute(module, names::bias);
   for (std::size_t i = 0; i < module->attributes.keys().size(); ++i) {
     Value value = module->attributes.values()[i];
-    if (value->kind == Kind::Tensor && as<TensorObject>(value)->parameter) result.emplace_back(std::string(module->attributes.keys()[i].text()), value);
+    if (value->kind == Kind::Tensor && as<TensorObject>(value)->parameter) result.emplace_back(prefix + std::string(module->attributes.keys()[i].text()), value);
   }
   if (module->payload && module->payload->kind == Kind::List) {
     for (Value value : as<SequenceObject>(module->payload)->items) {
-      if (value->kind == Kind::Tensor) result.emplace_back(std::to_string(result.size()), value);
+      if (value->kind == Kind::Tensor) result.emplace_back(prefix + std::to_string(result.size()), value);
     }
   }
-  for (auto& [name, child] : named_children(module)) {
-    for (auto& [inner, value] : named_parameters(child, depth + 1)) result.emplace_back(name + "." + inner, value);
-  }
-  return result;
+  for (auto& [name, child] : named_children(module)) add_parameters(child, prefix + name + ".", seen, result);
 }
 
 // ------------------------------------------------------------------------------------------------ methods

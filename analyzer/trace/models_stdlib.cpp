@@ -282,16 +282,17 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
 Value Interpreter::decorate_class(ClassObject* cls, Value decorator) {
   std::string name;
   if (decorator->kind == Kind::External) name = as<ExternalObject>(decorator)->name;
-  if (name == "dataclasses.dataclass" || (decorator->kind == Kind::Unknown && decorator->sym == nullptr && false)) {
+  if (name == "dataclasses.dataclass") {
     cls->dataclass = true;
     return cls;
   }
   if (decorator->kind == Kind::Function || decorator->kind == Kind::Method || decorator->kind == Kind::Partial) {
-    std::size_t limit = step_limit_;
-    step_limit_ = std::min(limit, steps_ + 500);
-    Value result = call_value(decorator, {cls});
-    step_limit_ = limit;
-    raised_ = nullptr;
+    Arguments arguments;
+    arguments.positional = {cls};
+    arguments.positional_spans.resize(1);
+    arguments.span = cls->cls->name_span;
+    arguments.module = cls->module;
+    Value result = call_decorator(decorator, arguments);
     if (result->kind == Kind::Class) return result;
   }
   return cls;

@@ -52,7 +52,7 @@ void Interpreter::reset() {
   compiled_modules_called_.clear();
   compiled_.clear();
   global_backward_hooks_.clear();
-  heap_.rollback(0);
+  heap_.rollback_all();
   heap_.clear();
 }
 

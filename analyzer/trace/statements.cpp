@@ -716,14 +716,6 @@ Value Interpreter::make_function(ir::FunctionId id) {
   Value value = object;
   auto decorators = module.list(function.decorators);
   for (std::size_t i = decorators.size(); i-- > 0;) {
-    // Decorators run when the module is imported; one that does a lot (documentation, registries) is cut short.
-    std::size_t limit = step_limit_;
-    step_limit_ = std::min(limit, steps_ + 1'000);
-    struct Restore {
-      std::size_t& place;
-      std::size_t value;
-      ~Restore() { place = value; }
-    } restore{step_limit_, limit};
     Value decorator = eval(decorators[i]);
     raised_ = nullptr;
     if (decorator->kind == Kind::Unknown) continue;
@@ -731,8 +723,7 @@ Value Interpreter::make_function(ir::FunctionId id) {
     arguments.positional.push_back(value);
     arguments.span = module.expr(decorators[i]).span;
     arguments.module = &module;
-    Value decorated = call(decorator, arguments);
-    raised_ = nullptr;
+    Value decorated = call_decorator(decorator, arguments);
     // A decorator that was not understood is taken to leave the function as it is.
     switch (decorated->kind) {
       case Kind::Function:
@@ -747,6 +738,23 @@ Value Interpreter::make_function(ir::FunctionId id) {
     }
   }
   return value;
+}
+
+// A decorator wraps what it gets in a few statements; one that does a lot (documentation, registries) is cut short, and
+// not tried again.
+Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
+  const ir::Function* code = decorator->kind == Kind::Function ? as<FunctionObject>(decorator)->function : nullptr;
+  if (code && long_decorators_.contains(code)) return heap_.unknown;
+  std::size_t limit = std::exchange(step_limit_, std::min(step_limit_, steps_ + 80));
+  Value result = call(decorator, arguments);
+  raised_ = nullptr;
+  if (steps_ > step_limit_) {
+    if (code) long_decorators_.insert(code);
+    steps_ = step_limit_;
+    result = heap_.unknown;
+  }
+  step_limit_ = limit;
+  return result;
 }
 
 Value Interpreter::make_class(ir::ClassId id) {
