@@ -1,184 +1,187 @@
-"""The public names of torch: which there are, which are the same thing, and what Dynamo's rules say about them."""
+"""Which names a profile is about, and which of an object's names is its canonical one.
+
+One function of torch is reachable under many names (torch.nn.modules.linear.Linear, torch.nn.modules.Linear,
+torch.nn.Linear). The shortest public one is canonical; the others become aliases, so that the analyser may look at any
+spelling that it meets in source.
+"""
 from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import sys
 import types
-from dataclasses import dataclass, field
+import warnings
 
-import torch
-import torch._dynamo.trace_rules as trace_rules
-from torch._dynamo import variables
-from torch._dynamo.variables import torch as torch_variables
-
-# Names are collected from these and from the packages' own submodules that importing them loads.
+# Namespaces whose public members are described. A trailing ".*" takes the submodules with public names as well.
 NAMESPACES = """
-torch torch.nn torch.nn.functional torch.nn.init torch.nn.parameter torch.nn.parallel torch.nn.utils torch.nn.attention
-torch.nn.attention.flex_attention torch.nn.utils.rnn torch.nn.utils.parametrize torch.nn.utils.parametrizations
-torch.nn.utils.stateless torch.nn.modules.module torch.linalg torch.fft torch.special torch.signal.windows torch.cuda
-torch.cuda.amp torch.cuda.nvtx torch.cuda.random torch.cpu torch.cpu.amp torch.xpu torch.mps torch.mtia
-torch.accelerator torch.distributed torch.distributed.nn.functional torch.distributed._functional_collectives
-torch.distributed.tensor torch.distributed.fsdp torch.distributed.tensor.parallel
-torch.distributed.algorithms._checkpoint.checkpoint_wrapper torch.autograd torch.autograd.function torch.autograd.graph
-torch.autograd.profiler torch.autograd.functional torch.autograd.forward_ad torch.autograd.grad_mode
-torch.autograd.anomaly_mode torch.utils torch.utils.checkpoint torch.utils.data torch.utils.hooks torch.utils._pytree
-torch.utils.dlpack torch.utils.model_zoo torch.utils.tensorboard torch.compiler torch.jit torch._dynamo torch.amp
-torch.random torch.backends torch.backends.cuda torch.backends.cudnn torch.backends.mps torch.backends.mkldnn
-torch.backends.openmp torch.backends.opt_einsum torch.func torch.profiler torch.overrides torch.testing torch.export
-torch.sparse torch.nested torch.masked torch.optim torch.optim.lr_scheduler torch.optim.swa_utils torch.distributions
-torch.serialization torch.storage torch.library torch.fx torch.fx.experimental.symbolic_shapes torch.hub
-torch.multiprocessing torch.package torch.futures torch.monitor torch._C._nn torch.functional
+torch torch.nn.* torch.autograd.* torch.amp.* torch.backends.* torch.compiler torch.cpu.* torch.cuda.* torch.distributed
+torch.distributed.nn.* torch.distributed.tensor.* torch.distributed.fsdp torch.distributed._functional_collectives
+torch.distributed.algorithms._checkpoint.checkpoint_wrapper
+torch.distributed.device_mesh torch.distributed.distributed_c10d torch.distributions.* torch.export torch.fft torch.func torch.functional
+torch.futures torch.fx torch.hub torch.jit torch.library torch.linalg torch.masked.* torch.mps.* torch.mtia.* torch.multiprocessing
+torch.nested torch.onnx torch.optim.* torch.overrides torch.package torch.profiler torch.random torch.return_types
+torch.serialization torch.signal.* torch.sparse torch.special torch.storage torch.testing torch.types torch.utils.checkpoint
+torch.utils.cpp_extension torch.utils.data torch.utils.dlpack torch.utils.hooks torch.utils.benchmark torch.utils._pytree
+torch.utils.weak torch.utils.mobile_optimizer torch.utils torch.xpu.* torch._dynamo torch._VF torch._C torch._C._nn torch._C._fft
+torch._C._linalg torch._C._special torch._C._sparse torch._C._nested torch._tensor torch._higher_order_ops torch._jit_internal
+torch._lowrank torch._utils torch.accelerator
 """.split()
 
-# Their names are no part of what a program writes, and doubling every public name would fill the file.
-INTERNAL = (
-    "torch._inductor torch._refs torch._decomp torch._prims torch._prims_common torch._functorch torch._higher_order_ops "
-    "torch.testing._internal torch.ao torch.onnx torch._export torch._subclasses torch._library torch._logging "
-    "torch._vendor torch._numpy torch._custom_op torch._custom_ops torch._lazy torch._dispatch torch._strobelight "
-    "torch._meta_registrations torch.fx.passes torch.utils._sympy torch.masked.maskedtensor torch._guards torch._sources "
-    "torch._utils_internal torch._awaits torch._classes torch._ops torch._dynamo.variables torch._dynamo.polyfills "
-    "torch._jit_internal torch.utils.benchmark torch.utils.collect_env torch.utils.data.datapipes torch.quantization torch.nn.intrinsic "
-    "torch.nn.quantized torch.nn.quantizable torch.nn.qat torch.package torch.utils.bundled_inputs torch.return_types torch.fx.experimental.unification "
-    "torch.fx.experimental.proxy_tensor torch.fx.experimental.sym_node torch.fx.experimental.migrate_gradual_types torch.ops torch.classes torch._compile"
-).split()
+# Members that are described as well: methods of the classes whose instances model code holds.
+CLASSES = """
+torch.nn.Module torch.nn.Parameter torch.nn.ModuleList torch.nn.ModuleDict torch.nn.Sequential torch.nn.ParameterList
+torch.nn.ParameterDict torch.Generator torch.Size torch.device torch.dtype torch.finfo torch.iinfo torch.Stream torch.Event
+torch.cuda.Stream torch.cuda.Event torch.cuda.CUDAGraph torch.autograd.Function torch.autograd.function.FunctionCtx
+torch.optim.Optimizer torch.UntypedStorage torch.distributed.ProcessGroup torch.distributed.Work
+torch.distributed.device_mesh.DeviceMesh torch.nn.utils.rnn.PackedSequence torch.utils.hooks.RemovableHandle
+""".split()
 
-METHODS_OF = {"torch.nn.Module": torch.nn.Module, "torch.Generator": torch.Generator, "torch.Size": torch.Size}
+DERIVED = ("torch.nn.Parameter", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential", "torch.nn.ParameterList",
+           "torch.nn.ParameterDict", "torch.Size", "torch.nn.utils.rnn.PackedSequence", "torch.autograd.Function")
 
-
-@dataclass
-class Names:
-    callables: dict[str, object] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
-    modules: list[str] = field(default_factory=list)
+# Parts of a namespace that need what a plain installation lacks, or that are about tests.
+LEFT_OUT = ("torch.distributed.elastic", "torch.distributed.rpc", "torch.testing._internal", "torch.nn.quantized",
+            "torch.nn.intrinsic", "torch.nn.qat", "torch.nn.quantizable", "torch.backends._coreml", "torch.nn.cpp",
+            "torch.distributed.tensor.examples", "torch.utils.tensorboard", "torch.distributed.tensor.debug",
+            "torch.distributed.tensor.experimental", "torch.backends.xeon", "torch.autograd.profiler_legacy")
 
 
-def internal(name: str) -> bool:
-    return any(name == prefix or name.startswith(prefix + ".") for prefix in INTERNAL)
+def is_public(name: str) -> bool:
+    return not any(part.startswith("_") for part in name.split("."))
 
 
-def is_callable(obj: object) -> bool:
-    return isinstance(obj, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)) or (
-        callable(obj) and type(obj).__name__ in ("OpOverloadPacket", "_lru_cache_wrapper")
-    )
+def namespaces() -> list[str]:
+    """The importable ones of NAMESPACES, in order."""
+    found: dict[str, None] = {}
+    for entry in NAMESPACES:
+        base = entry.removesuffix(".*")
+        module = load(base)
+        if module is None:
+            continue
+        found[base] = None
+        if entry.endswith(".*") and hasattr(module, "__path__"):
+            for info in pkgutil.walk_packages(module.__path__, base + ".", onerror=lambda name: None):
+                if info.name.startswith(LEFT_OUT) or any(p.startswith("_") for p in info.name[len(base):].split(".") if p):
+                    continue
+                if load(info.name) is not None:
+                    found[info.name] = None
+    return list(found)
 
 
-def from_torch(obj: object, namespace: str) -> bool:
-    module = getattr(obj, "__module__", None)
-    if module is None or not isinstance(module, str):
-        return namespace.startswith("torch") and type(obj) is not type
-    return module.split(".")[0] == "torch"
-
-
-def rank(name: str) -> tuple[int, int, int, str]:
-    """Lower is more canonical: public, then short."""
-    parts = name.split(".")
-    return sum(part.startswith("_") for part in parts), len(parts), len(name), name
-
-
-def exported(name: str, obj: object) -> bool:
-    """Is the name meant for users, and not an import for the module's own use?"""
-    namespace, _, attribute = name.rpartition(".")
-    home = getattr(obj, "__module__", None) or "torch._C"
-    if home.startswith("torch._C"):  # written in C++: belongs to every module that offers it
-        return True
-    listed = attribute in getattr(sys.modules[namespace], "__all__", ())
-    return listed or home == namespace or home.startswith(namespace + ".")
-
-
-def collect() -> Names:
-    for namespace in NAMESPACES:
+def load(name: str) -> types.ModuleType | None:
+    if name.startswith(LEFT_OUT):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
-            importlib.import_module(namespace)
-        except ImportError:  # it needs a package or a build that is not there
-            pass
-    places: dict[int, list[str]] = {}
-    objects: dict[int, object] = {}
-    for namespace, module in sorted(sys.modules.items()):
-        if namespace.split(".")[0] != "torch" or internal(namespace) or not isinstance(module, types.ModuleType):
-            continue
-        for attribute, obj in vars(module).items():
-            if attribute.startswith("__") or not is_callable(obj) or not from_torch(obj, namespace):
-                continue
-            objects[id(obj)] = obj
-            places.setdefault(id(obj), []).append(f"{namespace}.{attribute}")
-    found = Names()
-    for key, where in places.items():
-        obj = objects[key]
-        canonical, *others = sorted(where, key=lambda name: (not exported(name, obj), rank(name)))
-        # A name that every path to it calls internal is kept where a program is known to write it.
-        if rank(canonical)[0] and canonical.rpartition(".")[0] not in NAMESPACES:
-            continue
-        found.callables[canonical] = obj
-        if isinstance(obj, type) and issubclass(obj, torch.nn.Module) and obj is not torch.nn.Module:
-            found.modules.append(canonical)
-        defined = f"{getattr(obj, '__module__', None)}.{getattr(obj, '__qualname__', None)}"
-        for other in others:
-            if other == defined or other.rpartition(".")[0] in NAMESPACES or exported(other, obj):
-                found.aliases[other] = canonical
-    for name, cls in METHODS_OF.items():
-        for attribute in dir(cls):
-            if not attribute.startswith("__"):
-                found.callables[f"{name}.{attribute}"] = inspect.getattr_static(cls, attribute)
-    for attribute in dir(torch.Tensor):
-        found.callables[f"torch.Tensor.{attribute}"] = inspect.getattr_static(torch.Tensor, attribute)
-    for attribute, value in vars(torch).items():
-        if isinstance(value, torch.dtype):
-            found.callables[f"torch.{attribute}"] = value
-    return found
+            return importlib.import_module(name)
+        except Exception:
+            return None
 
 
-def constants() -> set[object]:
-    """Functions that Dynamo evaluates while tracing."""
-    found: set[object] = set()
-    for table in ("constant_fold_functions", "constant_fold_functions_need_guards", "tracing_state_functions"):
-        value = getattr(torch_variables, table, ())
-        found.update(value() if callable(value) else value)
-    return found
+def belongs_to_torch(value: object) -> bool:
+    """Is this torch's own, not something that a module of torch imported for itself?"""
+    module = getattr(value, "__module__", None)
+    if isinstance(value, (types.BuiltinFunctionType, types.BuiltinMethodType)) and not module:
+        owner = getattr(value, "__self__", None)
+        return isinstance(owner, type) and owner.__module__.startswith("torch") or owner is None
+    return isinstance(module, str) and (module == "torch" or module.startswith("torch."))
 
 
-CONSTANTS = constants()
-
-
-def treatment(name: str, obj: object) -> str:
-    if name.startswith("torch.Tensor."):
-        return "inlined" if isinstance(obj, types.FunctionType) else "in_graph"
-    if isinstance(obj, torch.dtype):
-        return "constant"
-    return rule(obj)
-
-
-def rule(obj: object) -> str:
-    """What trace_rules says about an object."""
-    try:
-        if obj in CONSTANTS:
-            return "constant"
-        found = trace_rules.lookup(obj)
-    except Exception:  # lookups of unusual objects fail in ways that differ between versions
-        return "unknown"
-    if found is None:
-        return "unknown"
-    if issubclass(found, variables.SkipFunctionVariable):
-        return "skipped"
-    if issubclass(found, variables.UserFunctionVariable):
-        return "inlined"
-    return "in_graph" if "torch" in found.__name__.lower() else "unknown"
-
-
-def resolve(name: str) -> object:
-    """The object of a dotted name; None when there is none."""
+def rank(name: str) -> tuple:
     parts = name.split(".")
-    for length in range(len(parts) - 1, 0, -1):
-        try:
-            obj = importlib.import_module(".".join(parts[:length]))
-        except ImportError:
+    private = sum(part.startswith("_") for part in parts)
+    # torch.types and torch.overrides only repeat what is public elsewhere.
+    secondary = name.startswith(("torch.types.", "torch.overrides.", "torch.return_types.", "torch.storage."))
+    return (private, secondary, len(parts), len(name), name)
+
+
+def resolve(name: str) -> object | None:
+    """The object behind a dotted name, importing nothing."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        module = sys.modules.get(".".join(parts[:length]))
+        if module is None:
             continue
+        value: object = module
         for part in parts[length:]:
-            obj = getattr(obj, part, None)
-        return obj
+            try:
+                value = inspect.getattr_static(value, part) if isinstance(value, type) else getattr(value, part)
+            except Exception:
+                return None
+        return value
     return None
 
 
-def foreign_treatment(name: str) -> str:
-    obj = resolve(name)
-    return "unknown" if obj is None else rule(obj)
+class Names:
+    """The objects of torch under their canonical names, and the other names of each."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, object] = {}
+        self.aliases: dict[str, str] = {}
+        known: dict[int, tuple[object, set[str]]] = {}
+        for module_name in namespaces():
+            module = sys.modules[module_name]
+            for attribute in sorted(vars(module)):
+                if attribute.startswith("__"):
+                    continue
+                value = vars(module)[attribute]
+                if not callable(value) or isinstance(value, types.ModuleType) or not belongs_to_torch(value):
+                    continue
+                known.setdefault(id(value), (value, set()))[1].add(f"{module_name}.{attribute}")
+        for value, names in known.values():
+            home = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
+            if home.startswith("torch.") and resolve(home) is value:
+                names.add(home)
+            canonical = min(names, key=rank)
+            # What has no public name at all is of no use in a profile, but for the few that model code does import.
+            if not is_public(canonical) and not canonical.startswith(
+                    ("torch._dynamo.", "torch.utils._pytree.", "torch._C._nn.", "torch.distributed._functional_collectives.",
+                     "torch.distributed.algorithms._checkpoint.", "torch._assert", "torch._check", "torch._foreach", "torch._higher_order_ops.",
+                     "torch._softmax", "torch._weight_norm", "torch._C._nested", "torch._VF.")):
+                continue
+            if canonical.rsplit(".", 1)[1].startswith("_") and canonical.count(".") > 1:
+                continue
+            self.objects[canonical] = value
+            for name in names - {canonical}:
+                self.aliases[name] = canonical
+        for class_name in CLASSES:
+            self.add_members(class_name)
+        self.add_members("torch.Tensor", dunders=True)
+        for name in list(self.aliases):
+            if name in self.objects:
+                del self.aliases[name]
+
+    def add_members(self, class_name: str, dunders: bool = False) -> None:
+        cls = resolve(class_name)
+        if not isinstance(cls, type):
+            return
+        for attribute in sorted(dir(cls)):
+            if class_name in DERIVED and attribute not in vars(cls):
+                continue  # as in the class that it derives from
+            if attribute.startswith("_") and not (dunders and attribute.startswith("__") and not hasattr(object, attribute)):
+                continue
+            value = inspect.getattr_static(cls, attribute)
+            if isinstance(value, (staticmethod, classmethod)):
+                value = getattr(cls, attribute)
+            if callable(value) or is_property(value):
+                self.objects[f"{class_name}.{attribute}"] = value
+
+
+def is_property(value: object) -> bool:
+    return isinstance(value, (property, types.GetSetDescriptorType, types.MemberDescriptorType))
+
+
+def module_classes(names: Names) -> list[str]:
+    import torch
+
+    return sorted(name for name, value in names.objects.items()
+                  if name.startswith("torch.nn.") and isinstance(value, type) and issubclass(value, torch.nn.Module))
+
+
+def dtypes() -> dict[str, str]:
+    """Every name of a dtype → its canonical one ("torch.float" → "torch.float32")."""
+    import torch
+
+    return {f"torch.{name}": str(value) for name, value in sorted(vars(torch).items()) if isinstance(value, torch.dtype)}

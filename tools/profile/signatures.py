@@ -1,142 +1,138 @@
-"""What calls return, from the stubs that torch ships and the schemas of its operators, and the operators' tags."""
+"""What calls return and which tags the operators behind them carry, from torch's own type stubs and schemas."""
 from __future__ import annotations
 
 import ast
 import collections
-import functools
-import inspect
-import typing
-from pathlib import Path
+import os
 
 import torch
 
-STUBS = {  # namespace of the names: the stub, and the class in it when it is not the module itself
-    "torch": (("_C/_VariableFunctions.pyi", None), ("_C/__init__.pyi", None)),
-    "torch.nn.functional": (("_C/_nn.pyi", None), ("nn/functional.pyi", None)),
-    "torch.linalg": (("_C/_linalg.pyi", None),),
-    "torch.special": (("_C/_special.pyi", None),),
-    "torch.fft": (("_C/_fft.pyi", None),),
-    "torch.Tensor": (("_C/__init__.pyi", "TensorBase"),),
-}
-PLAIN = {
-    "Tensor": "tensor", "Self": "tensor", "_bool": "bool", "bool": "bool", "_int": "int", "int": "int",
-    "_float": "float", "float": "float", "str": "string", "Size": "size", "_dtype": "dtype", "dtype": "dtype",
-    "_device": "device", "device": "device", "None": "none", "_symint": "int", "SymInt": "int",
-    "Sequence[Tensor]": "tensor_list", "list[Tensor]": "tensor_list", "tuple[Tensor, ...]": "tensor_list",
-}
-SCHEMA = {"Tensor": "tensor", "bool": "bool", "int": "int", "SymInt": "int", "float": "float", "str": "string",
-          "List[Tensor]": "tensor_list", "Device": "device"}
-# What the stubs leave out or call an `Any`.
-PROPERTIES = {"torch.Tensor.shape": "size", "torch.Tensor.grad": "unknown", "torch.Tensor.H": "tensor"}
-SEPARATE = ("torch.special.", "torch.linalg.", "torch.fft.")
+TAGS = ("data_dependent_output", "dynamic_output_shape", "nondeterministic_seeded")
 
 
-def kind(annotation: object) -> str:
-    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-    if annotation is None or annotation is type(None):
-        return "none"
-    if not isinstance(annotation, str) and typing.get_origin(annotation):
-        text = str(annotation)
-    text = text.replace("torch.types.", "").replace("torch._C.", "")
-    if "return_types." in text:
+def kind(annotation: str | None) -> str:
+    """A return annotation → the word of a profile for it ("" when it does not tell)."""
+    if annotation is None:
+        return ""
+    text = annotation.replace(" ", "").replace("typing.", "").replace("builtins.", "")
+    simple = {"Tensor": "tensor", "torch.Tensor": "tensor", "Self": "tensor", "_bool": "bool", "bool": "bool", "_int": "int",
+              "int": "int", "_float": "float", "float": "float", "str": "string", "_str": "string", "Size": "size",
+              "torch.Size": "size", "_size": "size", "_dtype": "dtype", "torch.dtype": "dtype", "dtype": "dtype",
+              "_device": "device", "torch.device": "device", "device": "device", "None": "none"}
+    if text in simple:
+        return simple[text]
+    if text in ("tuple[Tensor,...]", "list[Tensor]", "List[Tensor]", "Tuple[Tensor,...]", "tuple[torch.Tensor,...]"):
+        return "tensor_list"
+    if text.startswith(("tuple[Tensor", "Tuple[Tensor", "torch.return_types.", "return_types.")):
         return "tensors"
-    text = text.replace("torch.", "").replace("typing.", "")
-    if text in PLAIN:
-        return PLAIN[text]
-    if text.lower().startswith("tuple[") and set(text[6:-1].replace(" ", "").split(",")) == {"Tensor"}:
-        return "tensors"
-    return "unknown"
+    return ""
 
 
-def agreed(kinds: typing.Iterable[str]) -> str:
-    found = set(kinds)
-    return found.pop() if len(found) == 1 else "unknown"
+def agreed(kinds: set[str]) -> str:
+    """One kind, or "?" when the overloads do not agree (which no observation may then overrule)."""
+    kinds = set(kinds)
+    if not kinds:
+        return ""
+    return kinds.pop() if len(kinds) == 1 else "?"
 
 
-@functools.cache
-def stubs() -> dict[str, str]:
-    """Name → kind of what it returns, for the names whose overloads agree."""
-    kinds: dict[str, set[str]] = collections.defaultdict(set)
-    for namespace, files in STUBS.items():
-        for file, cls in files:
-            path = Path(torch.__file__).parent / file
-            if not path.exists():
-                continue
-            body = ast.parse(path.read_text()).body
-            if cls:
-                body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == cls)
+class Stubs:
+    """The return annotations of torch/_C's stub files by qualified name."""
+
+    def __init__(self) -> None:
+        self.returns: dict[str, str] = {}
+        folder = os.path.join(os.path.dirname(torch.__file__), "_C")
+        self.read(os.path.join(folder, "_VariableFunctions.pyi"), {"": "torch"})
+        self.read(os.path.join(folder, "__init__.pyi"), {"": "torch._C", "TensorBase": "torch.Tensor"})
+        self.read(os.path.join(folder, "_nn.pyi"), {"": "torch._C._nn"})
+
+    def read(self, path: str, scopes: dict[str, str]) -> None:
+        if not os.path.exists(path):
+            return
+        with open(path) as file:
+            tree = ast.parse(file.read())
+        found: dict[str, set[str]] = collections.defaultdict(set)
+        bodies = [(scopes[""], tree.body)]
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                bodies.append((scopes.get(node.name, f"{scopes['']}.{node.name}"), node.body))
+        for scope, body in bodies:
             for node in body:
-                if isinstance(node, ast.FunctionDef) and node.returns:
-                    kinds[f"{namespace}.{node.name}"].add(kind(ast.unparse(node.returns)))
-                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and cls:
-                    kinds[f"{namespace}.{node.target.id}"].add(kind(ast.unparse(node.annotation)))
-    return {name: agreed(found) for name, found in kinds.items()}
+                if isinstance(node, ast.FunctionDef):
+                    annotation = ast.unparse(node.returns) if node.returns else None
+                    found[f"{scope}.{node.name}"].add(kind(annotation))
+                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                    found[f"{scope}.{node.target.id}"].add(kind(ast.unparse(node.annotation)))
+        for name, kinds in found.items():
+            self.returns[name] = agreed(kinds)
 
 
-def operator(name: str) -> str | None:
-    """The aten operator behind a public name."""
-    plain = name.rpartition(".")[2]
-    for prefix in SEPARATE:
-        if name.startswith(prefix):
-            plain = f"{prefix.split('.')[1]}_{plain}"
-    is_method = name.startswith("torch.Tensor.")
-    if not is_method and name.count(".") > 1 and not name.startswith(("torch.nn.functional.", *SEPARATE)):
-        return None
-    if is_method and plain.startswith("__") and plain.endswith("__"):
-        return None
-    return plain if isinstance(getattr(torch.ops.aten, plain, None), torch._ops.OpOverloadPacket) else None
+def annotated(value: object) -> str:
+    """The return annotation of a Python function. A class returns itself, which no kind stands for."""
+    if isinstance(value, type):
+        return "?"
+    annotations = getattr(value, "__annotations__", None)
+    if not isinstance(annotations, dict) or "return" not in annotations:
+        return ""
+    result = annotations["return"]
+    if result is None or result is type(None):
+        return "none"
+    text = result if isinstance(result, str) else getattr(result, "__name__", str(result))
+    if not isinstance(result, (str, type)):
+        text = str(result)
+    return kind(text)
 
 
-def overloads(name: str) -> list[torch._ops.OpOverload]:
-    """Those that a call of the public name can reach with tensors."""
-    plain = operator(name)
-    if plain is None:
-        return []
-    packet = getattr(torch.ops.aten, plain)
-    found = [getattr(packet, overload) for overload in packet.overloads()]
-    named = ("names", "dimname", "out")
-    return [op for op in found if not any(word in op._overloadname for word in named) and "Tensor" in str(op._schema)]
+def observed(value: object) -> str:
+    """What a plain call was seen to return."""
+    if value is None:
+        return "none"
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    for type_, name in ((bool, "bool"), (int, "int"), (float, "float"), (str, "string"), (torch.Size, "size"),
+                        (torch.dtype, "dtype"), (torch.device, "device")):
+        if type(value) is type_:
+            return name
+    if isinstance(value, (tuple, list)) and value and all(isinstance(item, torch.Tensor) for item in value):
+        return "tensors" if hasattr(value, "_fields") or type(value).__module__ == "torch.return_types" else "tensor_list"
+    return ""
 
 
-def returns(name: str, obj: object) -> str:
-    if name in PROPERTIES:
-        return PROPERTIES[name]
-    if isinstance(obj, torch.dtype):
-        return "dtype"
-    if isinstance(obj, type):
-        return "unknown"
-    by_stub = stubs().get(name, "unknown")
-    if by_stub != "unknown":
-        return by_stub
-    if inspect.isfunction(obj) and (annotation := annotated(obj)) != "unknown":
-        return annotation
-    if name in stubs():  # overloads differ, and Python decides between them as the operator does
-        return "unknown"
-    kinds = []
-    for op in overloads(name):
-        types = [str(value.type) for value in op._schema.returns]
+def operator_tags() -> dict[str, set[str]]:
+    """Name of an aten operator → tags of the overloads that Python's argument parser chooses from."""
+    tags: dict[str, set[str]] = collections.defaultdict(set)
+    for schema in torch._C._jit_get_all_schemas():
+        namespace, _, name = schema.name.partition("::")
+        if namespace != "aten" or "out" in schema.overload_name.split("_"):
+            continue
+        packet = getattr(torch.ops.aten, name, None)
+        overload = getattr(packet, schema.overload_name or "default", None)
+        for tag in getattr(overload, "tags", ()):
+            text = str(tag).rpartition(".")[2]
+            if text in TAGS:
+                tags[name].add(text)
+    return tags
+
+
+def operator_of(name: str) -> str:
+    """The aten operator of the same name: torch.linalg.norm → linalg_norm, torch.Tensor.add_ → add_."""
+    owner, _, plain = name.rpartition(".")
+    prefix = {"torch.linalg": "linalg_", "torch.fft": "fft_", "torch.special": "special_"}.get(owner, "")
+    return prefix + plain
+
+
+def operator_returns() -> dict[str, str]:
+    """Name of an aten operator → what its overloads agree to return."""
+    kinds: dict[str, set[str]] = collections.defaultdict(set)
+    words = {"Tensor": "tensor", "bool": "bool", "int": "int", "SymInt": "int", "float": "float", "str": "string",
+             "List[Tensor]": "tensor_list", "Device": "device"}
+    for schema in torch._C._jit_get_all_schemas():
+        namespace, _, name = schema.name.partition("::")
+        types = [str(value.type) for value in schema.returns]
+        if namespace != "aten" or "out" in schema.overload_name.split("_") or not any("Tensor" in str(value.type) for value in schema.arguments):
+            continue
         if len(types) > 1:
-            kinds.append("tensors" if set(types) == {"Tensor"} else "unknown")
+            kinds[name].add("tensors" if set(types) == {"Tensor"} else "?")
         else:
-            kinds.append(SCHEMA.get(types[0], "unknown") if types else "none")
-    return agreed(kinds)
-
-
-def annotated(function: object) -> str:
-    if "return" not in getattr(function, "__annotations__", {}):
-        return "unknown"
-    return kind(function.__annotations__["return"])
-
-
-TAGS = (("d", "data_dependent_output"), ("s", "dynamic_output_shape"), ("r", "nondeterministic_seeded"))
-
-
-def flags(name: str) -> str:
-    """One letter for each tag that an overload carries."""
-    tags = {tag.name for op in overloads(name) for tag in op.tags}
-    return "".join(letter for letter, tag in TAGS if tag in tags)
-
-
-def foreign_returns(name: str) -> str:
-    """Of a name outside torch: not known from any signature; the models of the tracer know the usual ones."""
-    return "unknown"
+            kinds[name].add(words.get(types[0], "?") if types else "none")
+    return {name: agreed(found) for name, found in kinds.items()}
