@@ -1,5 +1,6 @@
 // Statements.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "analyzer/python/lowering.h"
@@ -135,9 +136,36 @@ Block Lowering::block(Node node) {
 }
 
 void Lowering::statements(Node node) {
+  const bool is_block = kind(node) == Kind::Block || kind(node) == Kind::Module;
+  std::optional<unsigned> block_indentation;
   for (Node at = first(node); at < last(node); at = next(at)) {
-    if (!is_token(kind(at))) statement(at);
+    if (is_token(kind(at))) continue;
+    if (const auto own = is_block ? indentation(at) : std::nullopt) {
+      if (!block_indentation) block_indentation = kind(node) == Kind::Module ? 0 : *own;
+      if (*own > *block_indentation) report({this->at(at).begin, this->at(at).begin}, "unexpected indent");
+      if (*own < *block_indentation) {
+        report({this->at(at).begin, this->at(at).begin}, "unindent does not match any outer indentation level");
+      }
+    }
+    statement(at);
   }
+}
+
+// The column of a statement that is the first on its line, as Python counts it: a tab goes to the next multiple of 8.
+// The grammar takes any statement that is indented deeper than its block for a part of it.
+std::optional<unsigned> Lowering::indentation(Node statement) const {
+  if (kind(statement) == Kind::Error) return std::nullopt;
+  const std::uint32_t begin = at(statement).begin;
+  std::uint32_t start = begin;
+  while (start > 0 && (text_[start - 1] == ' ' || text_[start - 1] == '\t')) --start;
+  // Behind another statement, a form feed, a byte order mark or a continued line nothing can be said.
+  if (start > 0 && text_[start - 1] != '\n' && text_[start - 1] != '\r') return std::nullopt;
+  std::uint32_t before = start;
+  while (before > 0 && (text_[before - 1] == '\n' || text_[before - 1] == '\r')) --before;
+  if (before > 0 && text_[before - 1] == '\\') return std::nullopt;
+  unsigned column = 0;
+  for (; start < begin; ++start) column = text_[start] == '\t' ? column / 8 * 8 + 8 : column + 1;
+  return column;
 }
 
 void Lowering::statement(Node node) {
@@ -257,7 +285,9 @@ void Lowering::assignment(Node node) {
     const ExprId annotation = expression(type);
     const ExprId value = optional_expression(right);
     const std::size_t begin = mark();
-    pending(left == no_node ? error_expression(whole) : target(left));
+    // `(x): int` alone binds nothing, `x: int` makes x a local.
+    const bool binds = left != no_node && (right != no_node || kind(left) != Kind::TuplePattern);
+    pending(left == no_node ? error_expression(whole) : binds ? target(left) : expression(left));
     const ir::Range targets = take(begin);
     const StmtId id = finish(add(StmtKind::AnnAssign, whole));
     stmt(id).items = targets;

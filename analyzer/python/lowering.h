@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,6 +150,7 @@ class Lowering {
   ir::Stmt& stmt(ir::StmtId id) { return module_.stmts[id.index]; }
   ir::Block block(Node node);
   void statements(Node node);
+  std::optional<unsigned> indentation(Node statement) const;
   void statement(Node node);
   void statement_of_kind(Node node);
   void error_statement(Node node);

@@ -147,7 +147,8 @@ class Flattening {
         tree_.errors.push_back(
             {span, ts_node_is_named(missing) ? "expected " + plain(name) : "expected '" + name + "'"});
       } else if (index + 1 == candidates_.size() || candidates_[index + 1].first >= node.next) {
-        tree_.errors.push_back({span, "invalid syntax near `" + excerpt(node.begin, node.end) + "`"});
+        const std::string near = excerpt(node.begin, node.end);
+        tree_.errors.push_back({span, near.empty() ? "invalid syntax" : "invalid syntax near `" + near + "`"});
       }
     }
   }

@@ -71,6 +71,17 @@ TEST_CASE("a missing token is named") {
   REQUIRE_FALSE(other->errors.empty());
 }
 
+TEST_CASE("indentation that Python refuses") {
+  const auto deeper = parse("def f():\n  a\n    b\n  c\n");
+  CHECK(error_line(*deeper) == 3);
+  CHECK(deeper->errors[0].message == "unexpected indent");
+  CHECK(deeper->functions[0].body.count == 3);
+  CHECK(error_line(*parse("if a:\n    b\n  c\n")) == 3);
+  CHECK(error_line(*parse("a\n b\n")) == 2);
+  CHECK(parse("if a:\n\tb\n        c\n")->errors.empty());  // a tab goes to column 8
+  CHECK(parse("if a: b; c\nd; \\\n  e\n# x\n  # y\nf\n")->errors.empty());
+}
+
 TEST_CASE("Python 2 statements are errors, what follows is not") {
   const auto module = parse("print 'x'\nexec code\nx = 1\n");
   REQUIRE(module->errors.size() == 2);

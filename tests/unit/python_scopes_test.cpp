@@ -78,6 +78,11 @@ TEST_CASE("every way of binding makes a local") {
   CHECK(meaning(*module, "use", 1) == "global");
 }
 
+TEST_CASE("an annotation in parentheses binds nothing") {
+  const auto module = parse("def f():\n  (x): int\n  (y): int = 1\n  z: int\n");
+  CHECK(locals(*module, 0) == "y z ");
+}
+
 TEST_CASE("global and nonlocal") {
   const auto module = parse(
       "def f():\n"
