@@ -1,9 +1,12 @@
-// Build step: turns profiles/torch-<version>.tsv and profiles/version_facts.tsv into sorted constexpr tables, so that
-// the program finds a name by binary search in its own read-only data and parses nothing when it starts.
+// Build step: turns profiles/torch-<version>.tsv and profiles/version_facts.tsv into constexpr tables, so that the
+// program looks names up in its own read-only data and parses nothing when it starts. The tables of names are sorted;
+// the two large ones get a hash index as well, since the tracer asks them about every name that leaves the program.
 //
 // embed OUTPUT FACTS PROFILE… ; a malformed or unsorted record stops the build with its place.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +17,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "analyzer/profile/hash.h"
 
 namespace {
 
@@ -91,13 +96,29 @@ struct Table {
   std::string_view kind;
   std::string_view type;
   std::size_t fields;
+  bool indexed;
 };
 
-constexpr std::array<Table, 5> tables = {{{"alias", "Alias", 3},
-                                          {"break", "GraphBreak", 4},
-                                          {"callable", "Callable", 6},
-                                          {"config", "Option", 3},
-                                          {"module", "std::string_view", 2}}};
+constexpr std::array<Table, 5> tables = {{{"alias", "Alias", 3, true},
+                                          {"break", "GraphBreak", 4, false},
+                                          {"callable", "Callable", 6, true},
+                                          {"config", "Option", 3, false},
+                                          {"module", "std::string_view", 2, false}}};
+
+// Open addressing, at most half full: a slot holds the entry's place counted from 1, or 0.
+std::string slots(const Table& table, const std::vector<std::string>& names) {
+  const std::size_t size = std::bit_ceil(2 * names.size());
+  if (names.size() > UINT16_MAX) fail(std::string(table.kind), "too many names for a slot of 16 bits");
+  std::vector<std::size_t> places(size);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::size_t at = fullgraph::profile::hash(names[i]) % size;
+    while (places[at] != 0) at = (at + 1) % size;
+    places[at] = i + 1;
+  }
+  std::string out = "constexpr std::uint16_t " + std::string(table.kind) + "_slots[] = {";
+  for (const std::size_t place : places) out += std::to_string(place) + ",";
+  return out + "};\n";
+}
 
 std::string entry(const Table& table, const Fields& record, const std::string& where) {
   if (record.size() != table.fields) fail(where, "a record with the wrong number of fields");
@@ -121,18 +142,18 @@ std::string profile(const std::string& path, std::size_t index) {
   std::string out = "namespace profile_" + std::to_string(index) + " {\n";
   for (const Table& table : tables) {
     std::string body;
-    std::size_t count = 0;
-    std::string before;
+    std::vector<std::string> names;
     for (std::size_t line = 0; line < records.size(); ++line) {
       const Fields& record = records[line];
       if (record[0] != table.kind) continue;
       const std::string where = path + ":" + std::to_string(line + 1);
       body += "  " + entry(table, record, where) + ",\n";
-      if (count++ != 0 && before >= record[1]) fail(where, "not sorted, or twice");
-      before = record[1];
+      if (!names.empty() && names.back() >= record[1]) fail(where, "not sorted, or twice");
+      names.push_back(record[1]);
     }
-    if (count == 0) fail(path, "no record of the kind '" + std::string(table.kind) + "'");
+    if (names.empty()) fail(path, "no record of the kind '" + std::string(table.kind) + "'");
     out += "constexpr " + std::string(table.type) + " " + std::string(table.kind) + "_table[] = {\n" + body + "};\n";
+    if (table.indexed) out += slots(table, names);
   }
   return out + "}\n";
 }
@@ -164,7 +185,10 @@ int main(int argc, char** argv) {
     out += profile(arguments[i], i);
     const std::string space = "profile_" + std::to_string(i) + "::";
     list += "  {" + literal(version_of(arguments[i]));
-    for (const Table& table : tables) list += ", " + space + std::string(table.kind) + "_table";
+    for (const Table& table : tables) {
+      list += ", " + space + std::string(table.kind) + "_table";
+      if (table.indexed) list += ", " + space + std::string(table.kind) + "_slots";
+    }
     list += "},\n";
   }
   out += "constexpr Data profile_table[] = {\n" + list + "};\n";

@@ -1,5 +1,5 @@
-// Lookups in the compiled tables. Every table is sorted by its first column, so each lookup is a binary search; only the
-// objects that stand for asked-for versions are made at run time, one for each.
+// Lookups in the compiled tables: by hash where the tracer asks all the time, else by binary search. Only the objects
+// that stand for asked-for versions are made at run time, one for each.
 #include "analyzer/profile/profile.h"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "analyzer/profile/hash.h"
 
 namespace fullgraph::profile {
 
@@ -38,8 +40,10 @@ struct Fact {
 struct Data {
   std::string_view version;
   std::span<const Alias> aliases;
+  std::span<const std::uint16_t> alias_slots;
   std::span<const GraphBreak> breaks;
   std::span<const Callable> callables;
+  std::span<const std::uint16_t> callable_slots;
   std::span<const Option> options;
   std::span<const std::string_view> modules;
 };
@@ -81,6 +85,16 @@ const Entry* search(std::span<const Entry> table, std::string_view key, std::str
   return at != table.end() && std::invoke(column, *at) == key ? &*at : nullptr;
 }
 
+template <class Entry>
+const Entry* look_up(std::span<const Entry> table, std::span<const std::uint16_t> slots, std::string_view key) {
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t at = hash(key) & mask; slots[at] != 0; at = (at + 1) & mask) {
+    const Entry& entry = table[slots[at] - 1];
+    if (entry.name == key) return &entry;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<const Profile*> Profile::find(std::string_view version) {
@@ -112,11 +126,11 @@ std::span<const std::string_view> Profile::versions() {
 }
 
 const Callable* Profile::callable(std::string_view qualified_name) const {
-  return search(data_->callables, canonical(qualified_name), &Callable::name);
+  return look_up(data_->callables, data_->callable_slots, canonical(qualified_name));
 }
 
 std::string_view Profile::canonical(std::string_view qualified_name) const {
-  const Alias* alias = search(data_->aliases, qualified_name, &Alias::name);
+  const Alias* alias = look_up(data_->aliases, data_->alias_slots, qualified_name);
   return alias ? alias->canonical : qualified_name;
 }
 

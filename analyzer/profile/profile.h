@@ -32,6 +32,7 @@ struct Callable {
   bool dynamic_output_shape : 1 = false;   // its result's shape depends on values
   bool nondeterministic_seeded : 1 = false;
   std::string_view gb_id;                  // "GB0007": what Dynamo reports on a plain call; empty when it does not break
+                                           // or when that depends on the arguments
 };
 
 // An entry of torch/_dynamo/graph_break_registry.json.
@@ -64,8 +65,25 @@ class Profile {
   [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
   // torch._dynamo.config default of a boolean option; false when not known.
   [[nodiscard]] bool config(std::string_view option) const;
-  // Does this version of torch show a behaviour that came or went with a version? The features are the first column of
-  // profiles/version_facts.tsv; false for one that is not there.
+  // Does this version of torch show a behaviour that came or went with a version? False for a feature that is not in
+  // profiles/version_facts.tsv. Tables of another version (see find) are not corrected by these, so ask before a rule
+  // reports one of them:
+  //   intermediate_requires_grad_call_breaks  requires_grad_() on an intermediate is GB0125 (traced since 2.12)
+  //   leaked_requires_grad_breaks             it is GB8985 when the leaf reaches an output (since 2.12)
+  //   input_requires_grad_call_breaks, requires_grad_assignment_breaks, factory_requires_grad_breaks   (since 2.2)
+  //   intermediate_register_hook_breaks       Tensor.register_hook on an intermediate is GB0029 (traced since 2.11)
+  //   retain_grad_breaks                      Tensor.retain_grad() is GB0108 (silently ignored before 2.7)
+  //   module_backward_hook_breaks             a hooked module's call is GB0083 (since 2.4)
+  //   module_backward_hook_dropped            such hooks are silently lost (before 2.3)
+  //   tensor_assert_breaks                    `assert tensor` breaks (traced since 2.13)
+  //   tensor_equals_none_breaks               `tensor == None` breaks (before 2.6)
+  //   tolist_breaks                           Tensor.tolist() breaks as item() does (since 2.10)
+  //   fullgraph_captures_scalars, fullgraph_captures_dynamic_shapes   item(), nonzero(), … pass under fullgraph=True
+  //                                           (since 2.10)
+  //   compile_ignored_under_selective_checkpoint   compiled code runs eagerly there (before 2.10)
+  //   wrap_inductor_compiled_regions          the option that lets a checkpoint policy see regions (since 2.10)
+  //   checkpoint_side_effect_config, class_statement_config, trace_autograd_ops_config   options that lift a break
+  //   fullgraph_disabled_compiler_raises, graph_break_registry, inspect_traced, torchscript_deprecated
   [[nodiscard]] bool behaves(std::string_view feature) const;
 
  private:

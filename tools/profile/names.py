@@ -89,12 +89,24 @@ def belongs_to_torch(value: object) -> bool:
     return isinstance(module, str) and (module == "torch" or module.startswith("torch."))
 
 
+# Offered by several modules that only use them.
+PREFERRED = {"torch.overrides.has_torch_function_unary", "torch.overrides.has_torch_function_variadic"}
+
+
+def unlisted(name: str) -> bool:
+    """Does the module say what it exports, and not name this one?"""
+    namespace, _, attribute = name.rpartition(".")
+    exported = getattr(sys.modules.get(namespace), "__all__", None)
+    return namespace != "torch" and exported is not None and attribute not in exported
+
+
 def rank(name: str) -> tuple:
+    """Lower is more canonical: public, exported, short."""
     parts = name.split(".")
     private = sum(part.startswith("_") for part in parts)
-    # torch.types and torch.overrides only repeat what is public elsewhere.
-    secondary = name.startswith(("torch.types.", "torch.overrides.", "torch.return_types.", "torch.storage."))
-    return (private, secondary, len(parts), len(name), name)
+    # They only repeat what is public elsewhere.
+    secondary = name.startswith(("torch.types.", "torch.return_types.", "torch.storage."))
+    return (name not in PREFERRED, private, unlisted(name) and name not in PREFERRED, secondary, len(parts), len(name), name)
 
 
 def resolve(name: str) -> object | None:
