@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
