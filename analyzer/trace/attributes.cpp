@@ -331,7 +331,10 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   ClassObject* owner = nullptr;
   Value in_class = class_attribute(instance->cls, name, &owner);
   if (in_class && in_class->kind == Kind::Property && !instance->attributes.get(name)) {
+    // functools.cached_property takes a lock on Python 3.11
+    bool breaks = as<PropertyObject>(in_class)->cached && traced();
     Value value = bind_attribute(in_class, instance, owner, span);
+    if (breaks) graph_break(EventKind::Unsupported, span, "GB0142", "functools.cached_property", text(span));
     if (as<PropertyObject>(in_class)->cached) heap_.set_attribute(instance, instance->attributes, name, value);
     return value;
   }
@@ -484,6 +487,8 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     }
     case Kind::Compiled: {
       auto* compiled = as<CompiledObject>(object);
+      if (name.text() == "register_full_backward_hook" || name.text() == "register_full_backward_pre_hook" || name.text() == "register_backward_hook")
+        return heap_.make<NativeObject>(object, name);
       if (name.text() == "_orig_mod") return compiled->target;
       return attribute_or_null(compiled->target, name, span);
     }
@@ -523,6 +528,45 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
   }
 }
 
+// Python:  self._requires_grad = True           (in __init__: reported here)
+//          if self._requires_grad and self.training: hidden_states.requires_grad = True
+void Interpreter::report_requires_grad_flag(ir::Span assignment) {
+  const ir::Module& module = *frame_->module;
+  ClassObject* cls = frame_->owner;
+  if (!cls) return;
+  std::vector<Symbol> flags;
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::If || stmt.span.begin > assignment.begin || stmt.span.end < assignment.end) continue;
+    ir::Span test = module.expr(stmt.a).span;
+    for (const ir::Expr& expr : module.exprs) {
+      if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < test.begin || expr.span.end > test.end) continue;
+      const ir::Expr& object = module.expr(expr.a);
+      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training) flags.push_back(expr.name);
+    }
+  }
+  for (ClassObject* base : cls->mro) {
+    if (!base->cls || !base->module) continue;
+    for (const ir::Function& function : base->module->functions) {
+      if (function.name != names::init || !function.owner || &base->module->cls(function.owner) != base->cls) continue;
+      for (const ir::Stmt& stmt : base->module->stmts) {
+        if (stmt.kind != ir::StmtKind::Assign || stmt.span.begin < function.span.begin || stmt.span.end > function.span.end) continue;
+        if (base->module->expr(stmt.a).kind != ir::ExprKind::True) continue;
+        const ir::Expr& target = base->module->expr(base->module->list(stmt.items)[0]);
+        if (target.kind != ir::ExprKind::Attribute || std::find(flags.begin(), flags.end(), target.name) == flags.end()) continue;
+        Event flag = event(EventKind::RequiresGradFlag, stmt.span);
+        flag.where = {base->module, stmt.span};
+        flag.function = function.qualified;
+        flag.path.clear();
+        flag.condition.clear();
+        flag.callee = target.name.text();
+        flag.subject = "self." + std::string(target.name.text());
+        flag.related.push_back({{&module, assignment}, "used here, to mark a tensor in every training step"});
+        emit(std::move(flag));
+      }
+    }
+  }
+}
+
 void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span span, ir::Span object_span) {
   object = without_none(object);
   switch (object->kind) {
@@ -542,7 +586,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
         return;
       }
       if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass) set_subscript(instance->payload, heap_.string(name.text()), value, span);
-      report_side_effect(instance, span);
+      report_side_effect(instance, value, span);
       if (Value old = instance->attributes.get(name); old && old != value && old->kind == Kind::Tensor && as<TensorObject>(old)->hook && !as<TensorObject>(old)->hook->removed) {
         Event lost = event(EventKind::ParameterReplaced, as<TensorObject>(old)->hook->where.span);
         lost.where = as<TensorObject>(old)->hook->where;
@@ -576,6 +620,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
           result.origin = tensor->parameter ? Origin::Parameter : tensor->origin;
           result.value = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
           graph_break(std::move(result));
+          if (known == std::optional(true)) report_requires_grad_flag(span);
         }
         heap_.change(tensor)->requires_grad = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
       } else if (name == names::data && traced() && tensor->origin == Origin::Intermediate) {
@@ -593,6 +638,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
         auto known = truth(value);
         result.value = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
         graph_break(std::move(result));
+        if (known == std::optional(true)) report_requires_grad_flag(span);
       }
       return;
     default: return;

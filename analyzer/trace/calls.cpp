@@ -216,6 +216,7 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
   ++depth_;
   if (traced()) traced_functions_.insert(&code);
   run_functions_.insert(&code);
+  if (entry_mode_ && !frame.region) entry_functions_.emplace_back(&code, function->module);
   Value result = nullptr;
   if (code.lambda_body) {
     result = eval(code.lambda_body);
@@ -418,6 +419,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
   if (!root && traced()) {
     for (Registration* hook : instance->module->backward_hooks) {
       if (hook->removed) continue;
+      hook->broke = true;
       Event result = event(EventKind::ModuleBackwardHook, arguments.span);
       result.gb_id = instance->module->legacy_backward_hook ? "GB0104" : "GB0083";
       result.subject = text(arguments.span);
@@ -428,6 +430,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
   }
   for (Registration* hook : global_backward_hooks_) {
     if (hook->removed || root || !traced()) continue;
+    hook->broke = true;
     Event result = event(EventKind::ModuleBackwardHook, arguments.span);
     result.gb_id = "GB0083";
     result.subject = text(arguments.span);

@@ -154,6 +154,7 @@ class Interpreter {
   bool maybe_raised_ = false;    // something raised under a condition that is not known
   int inexact_loops_ = 0;        // loops around whose number of rounds is not known
   std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside
+  bool hop_counted_ = false;     // … and one of them got another plain value
   const Event* policy_ = nullptr; // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
   bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
@@ -165,6 +166,7 @@ class Interpreter {
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
   std::unordered_set<const ir::Function*> traced_functions_, run_functions_, long_decorators_;
+  std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
@@ -297,8 +299,12 @@ class Interpreter {
   void report_registration(InstanceObject* module, Registration* where, Value hook, std::string_view method);
   void run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments);
   void flush_registrations();
+  void report_compile_divergence(const ir::Stmt& stmt, const Condition& condition);
+  void report_requires_grad_flag(ir::Span assignment);
+  [[nodiscard]] bool compiles_something(const ir::Function& function, const ir::Module& module) const;
+  void scan_hazards(const ir::Module& module, std::string_view except);
   void report_checkpoint_settings(std::string_view name, Arguments& arguments);
-  void report_side_effect(const Object* object, ir::Span span);
+  void report_side_effect(const Object* object, Value value, ir::Span span);
   Value register_module_hook(InstanceObject* module, std::string_view name, Arguments& arguments);
   Value unknown_method(const ir::Expr& callee, Arguments& arguments);
   bool span_contains_name(const ir::Module& module, ir::Span span, std::initializer_list<std::string_view> names) const;

@@ -135,15 +135,33 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
   } else if (traced()) {
     hop_serial_ = heap_.serial();
   }
+  bool outer_counted = std::exchange(hop_counted_, false);
   Value result = call(function, passed);
+  if (hop_counted_) graph_break(EventKind::Unsupported, arguments.span, "GB4413", name, text(arguments.span));
+  hop_counted_ = outer_counted;
   policy_ = outer_policy;
   hop_serial_ = outer_serial;
   return result;
 }
 
+// Is torch.compile mentioned in the function, whether or not it was reached?
+bool Interpreter::compiles_something(const ir::Function& function, const ir::Module& module) const {
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < function.span.begin || expr.span.end > function.span.end) continue;
+    if (expr.name.text() != "compile") continue;
+    const ir::Expr& object = module.expr(expr.a);
+    if (object.kind == ir::ExprKind::Name && object.name.text() == "torch") return true;
+  }
+  return false;
+}
+
 // In the body of a higher-order operator a change of something outside breaks.
-void Interpreter::report_side_effect(const Object* object, ir::Span span) {
+void Interpreter::report_side_effect(const Object* object, Value value, ir::Span span) {
   if (hop_serial_ == 0 || !traced() || object->serial > hop_serial_) return;
+  if (value && value->kind >= Kind::None && value->kind <= Kind::Bytes) {  // found when the body is left
+    hop_counted_ = true;
+    return;
+  }
   graph_break(EventKind::Unsupported, span, "GB0067", "side effect", text(span));
 }
 

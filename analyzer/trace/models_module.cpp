@@ -81,12 +81,14 @@ void Interpreter::report_registration(InstanceObject* module, Registration* wher
       pending_registrations_.emplace_back(where, std::move(reads));
     }
   }
-  if (!entry_mode_) pending_registrations_.emplace_back(where, std::move(result));
+  pending_registrations_.emplace_back(where, std::move(result));
 }
 
 void Interpreter::flush_registrations() {
   for (auto& [where, pending] : pending_registrations_) {
-    if (!where->removed) events_.push_back(std::move(pending));
+    // A hook on the root itself, or on what nothing calls, breaks nothing; without an entry nobody can tell.
+    bool matters = !entry_mode_ || where->broke || pending.kind != EventKind::ModuleBackwardHook;
+    if (!where->removed && matters) events_.push_back(std::move(pending));
   }
   pending_registrations_.clear();
 }
@@ -97,6 +99,7 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
   auto* handle = heap_.make<HandleObject>(where);
   handle->module = module;
   handle->hook = hook;
+  handle->made_in_region = traced();
   if (traced()) {
     // module.register_forward_hook(...) in forward: the handle cannot be kept across the graph
     graph_break(EventKind::Unsupported, arguments.span, "GB0013", "torch.nn.Module." + std::string(name), text(arguments.span));

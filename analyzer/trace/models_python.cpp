@@ -502,7 +502,7 @@ Value Interpreter::sequence_method(SequenceObject* sequence, std::string_view na
   };
   if (name == "append" || name == "add") {
     if (!first) return heap_.none;
-    report_side_effect(sequence, arguments.span);
+    report_side_effect(sequence, nullptr, arguments.span);
     heap_.change(sequence);
     if (sequence->exact && inexact_loops_ == 0) {
       if (name == "add" && std::any_of(sequence->items.begin(), sequence->items.end(), [&](Value have) { return equal(have, first) == std::optional(true); })) return heap_.none;

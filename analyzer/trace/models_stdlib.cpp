@@ -328,6 +328,7 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
     case Kind::Handle:
       if (name == "remove") {
         auto* handle = as<HandleObject>(self);
+        if (handle->made_in_region && handle->module) graph_break(EventKind::Unsupported, arguments.span, "GB0013", "RemovableHandle.remove", text(arguments.span));
         handle->registration->removed = true;
         if (handle->module && handle->hook) {
           auto* state = &*heap_.change_module(handle->module)->module;
@@ -336,6 +337,14 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
         }
       }
       return heap_.none;
+    case Kind::Compiled: {  // a backward hook on the object that torch.compile returned does not fire
+      Event result = event(EventKind::Hazard, arguments.span);
+      result.callee = "wrapper-hook-ignored";
+      result.subject = text(arguments.span);
+      result.traced = false;
+      emit(std::move(result));
+      return heap_.make<HandleObject>(registration(arguments.span));
+    }
     case Kind::Property: {  // @x.setter
       Value function = arguments.get(0, {});
       auto* property = heap_.make<PropertyObject>(*as<PropertyObject>(self));

@@ -546,6 +546,10 @@ void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, Arguments& a
   grad->dtype = Dtype::Float;
   grad->shape = tensor->shape;
   grad->requires_grad = Truth::No;
+  Value code = hook->kind == Kind::Method ? as<MethodObject>(hook)->function : hook;
+  if (code->kind == Kind::Function && span_contains_name(*as<FunctionObject>(code)->module, as<FunctionObject>(code)->function->span, {"is_contiguous", "stride"})) {
+    graph_break(EventKind::TensorHookBreak, arguments.span, "GB7444", "stride", text(arguments.span));
+  }
   std::size_t before = events_.size();
   auto mark = heap_.mark();
   auto outer_serial = std::exchange(hop_serial_, heap_.serial());
@@ -732,6 +736,12 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     return context;
   }
   if (name == "torch.compiler.set_stance") {
+    if (traced()) {
+      Event error = event(EventKind::Hazard, arguments.span);
+      error.callee = "set-stance-in-region";
+      error.subject = text(arguments.span);
+      emit(std::move(error));
+    }
     auto* context = heap_.make<ContextObject>("stance");
     if (first && first->kind == Kind::Str && as<StrObject>(first)->value == "force_eager") context->name = "force_eager";
     return context;
@@ -794,9 +804,26 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       branch_arguments.positional_spans.resize(branch_arguments.positional.size());
       Value one = call(arguments.positional[i], branch_arguments);
       raised_ = nullptr;
+      if (result && traced() && result->kind != one->kind && result->kind != Kind::Unknown && one->kind != Kind::Unknown && result->kind != Kind::Union && one->kind != Kind::Union) {
+        Event error = event(EventKind::Hazard, arguments.span);
+        error.callee = "cond-branches-differ";
+        error.subject = text(arguments.span);
+        emit(std::move(error));
+      }
       result = result ? heap_.join(result, one) : one;
     }
     return result;
+  }
+  if (name == "torch.autograd.graph.register_multi_grad_hook") {
+    graph_break(EventKind::TensorHookBreak, arguments.span, "GB0055", name, text(arguments.span));
+    return heap_.make<HandleObject>(registration(arguments.span));
+  }
+  if (name.starts_with("torch.nn.Module.") && first && first->kind == Kind::Instance && as<InstanceObject>(first)->module) {
+    Arguments rest = arguments;  // nn.Module.register_forward_hook(module, hook)
+    rest.positional.erase(rest.positional.begin());
+    if (!rest.positional_spans.empty()) rest.positional_spans.erase(rest.positional_spans.begin());
+    bool known = true;
+    return module_method(as<InstanceObject>(first), plain, rest, known);
   }
   if (one_of(name, {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.functional_call", "torch.func.vjp", "torch.func.jvp", "torch.func.jacrev"})) return heap_.unknown;
 

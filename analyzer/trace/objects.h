@@ -188,6 +188,7 @@ struct ClassObject : Object {
 struct Registration {  // of a hook
   Location where;
   bool removed = false;
+  bool broke = false;  // a traced call of the hooked module was seen
 };
 
 // What a module carries beside its attributes.
@@ -256,6 +257,7 @@ struct CompiledObject : Object {
 // What register_*_hook returned.
 struct HandleObject : Object {
   Registration* registration;
+  bool made_in_region = false;
   InstanceObject* module = nullptr;
   Value hook = nullptr;
   explicit HandleObject(Registration* r) : Object(Kind::Handle), registration(r) {}

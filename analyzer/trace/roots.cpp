@@ -51,6 +51,7 @@ void Interpreter::reset() {
   grad_mode_ = heap_.yes;
   compiled_modules_called_.clear();
   compiled_.clear();
+  entry_functions_.clear();
   global_backward_hooks_.clear();
   heap_.rollback_all();
   heap_.clear();
@@ -194,6 +195,26 @@ void Interpreter::run_script(const ir::Module& module) {
   reset();
 }
 
+// Beside an entry: functions of the checked files that nothing calls, for what they do wrong outside compiled code.
+void Interpreter::scan_hazards(const ir::Module& module, std::string_view except) {
+  std::vector<Event> kept = std::exchange(events_, {});
+  std::unordered_set<Symbol> called;
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind == ir::ExprKind::Call && module.expr(expr.a).kind == ir::ExprKind::Name) called.insert(module.expr(expr.a).name);
+  }
+  if (span_contains_name(module, {0, UINT32_MAX}, {"compile"})) {
+    for (std::size_t i = 0; i < module.functions.size(); ++i) {
+      const ir::Function& function = module.functions[i];
+      if (function.owner || function.parent || function.lambda_body || function.name.text() == except || called.contains(function.name)) continue;
+      scan_function(module, {static_cast<std::uint32_t>(i)});
+    }
+  }
+  for (Event& found : events_) {
+    if (!found.traced && found.gb_id.empty() && (found.kind == EventKind::LateHook || found.kind == EventKind::Hazard)) kept.push_back(std::move(found));
+  }
+  events_ = std::move(kept);
+}
+
 namespace {
 
 void mark_inputs(Value value, int depth = 0) {
@@ -276,6 +297,8 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     arguments.positional_spans.resize(arguments.positional.size());
     grad_mode_ = root_grad_mode_;
     steps_ = 0;
+    // Code that compiles things itself, or could, decides what is compiled.
+    for (auto& [code, source] : entry_functions_) compile_seen_ = compile_seen_ || compiles_something(*code, *source);
     if (compile_seen_) {
       call(callable, arguments);
     } else {
@@ -283,6 +306,9 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     }
   });
   reset();
+  for (const auto& file : program_.files()) {
+    if (file.module) scan_hazards(*file.module, name);
+  }
   entry_mode_ = false;
   if (error) return std::unexpected(*error);
   return {};

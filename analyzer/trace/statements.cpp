@@ -242,8 +242,22 @@ Flows Interpreter::run_if(const Stmt& stmt) {
   }
   Condition condition = eval_condition(stmt.a);
   if (raised_) return kRaise;
-  // Python:  if not torch.compiler.is_compiling(): x.requires_grad = True      # differs between eager and compiled
+  if (traced() && condition.is_known()) report_compile_divergence(stmt, condition);
   return branch(condition, [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
+}
+
+// Python:  if not torch.compiler.is_compiling(): x.requires_grad = True
+// Compiled code skips what eager code does; where that changes gradients, the two train differently.
+void Interpreter::report_compile_divergence(const Stmt& stmt, const Condition& condition) {
+  ir::Span test = frame_->module->expr(stmt.a).span;
+  ir::Block skipped = condition.is_true() ? stmt.orelse : stmt.body;
+  auto statements = frame_->module->block(skipped);
+  if (statements.size() == 0 || !span_contains_name(*frame_->module, test, {"is_compiling", "is_dynamo_compiling"})) return;
+  ir::Span dead{frame_->module->stmt(*statements.begin()).span.begin, frame_->module->stmt(*(statements.end() - 1)).span.end};
+  if (!span_contains_name(*frame_->module, dead, {"requires_grad", "requires_grad_", "register_hook", "detach", "detach_", "no_grad", "set_grad_enabled", "enable_grad"})) return;
+  Event result = event(EventKind::CompileDivergence, test);
+  result.subject = text(test);
+  emit(std::move(result));
 }
 
 Flows Interpreter::run_assert(const Stmt& stmt) {
@@ -459,7 +473,14 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   } else if (manager->kind == Kind::Instance) {
     if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) target = call_method(manager, "__enter__", {});
   } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown) {
-    target = heap_.unknown;
+    // A context manager of torch's that is not written in traceable Python
+    const Expr& made = frame_->module->expr(with.a);
+    Value maker = traced() && made.kind == ExprKind::Call && frame_->module->expr(made.a).kind != ExprKind::Call ? eval(made.a) : heap_.unknown;
+    if (maker->kind == Kind::External && as<ExternalObject>(maker)->name.starts_with("torch.")) {
+      const auto& name = as<ExternalObject>(maker)->name;
+      const profile::Callable* callable = profile_.callable(name);
+      if (!callable || callable->treatment != profile::Treatment::Inlined) graph_break(EventKind::Unsupported, span, "GB0142", name, text(span));
+    }
   }
   if (raised_) return kRaise;
   if (!resumable) ++frame_->unresumable;
@@ -478,7 +499,6 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
       return kNormal;
     }
   }
-  (void)span;
   return raised_ ? static_cast<Flows>(kRaise) : flows;
 }
 
