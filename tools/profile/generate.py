@@ -63,18 +63,23 @@ class Callables:
     def __init__(self, only: str = "") -> None:
         self.names = torch_names.Names()
         self.library = library.members()
+        self.calls: dict[str, list[str]] = {}
+        for name, calls in probe.written_calls().items():
+            name = self.names.aliases.get(name, name)
+            self.calls.setdefault(name, []).extend(calls)
+            if name not in self.names.objects and name not in self.library and (value := library.resolve(name)) is not None:
+                self.library[name] = (value, False)
         self.stubs = signatures.Stubs()
         self.tags = signatures.operator_tags()
         self.operator_returns = signatures.operator_returns()
         self.only = only
 
     def questions(self) -> list[probe.Question]:
-        calls = probe.written_calls()
         out = []
         for name, value in self.names.objects.items():
-            out.append(probe.question(name, torch_names.is_property(value), True, calls))
+            out.append(probe.question(name, torch_names.is_property(value), True, self.calls))
         for name, (value, may_run) in self.library.items():
-            out.append(probe.question(name, torch_names.is_property(value), may_run, calls))
+            out.append(probe.question(name, torch_names.is_property(value), may_run, self.calls))
         return sorted((q for q in out if q.name.startswith(self.only)), key=lambda q: q.name)
 
     def record(self, name: str, answer: probe.Answer) -> tuple[str, ...]:

@@ -95,6 +95,20 @@ def members() -> dict[str, tuple[object, bool]]:
     return found
 
 
+def resolve(name: str) -> object | None:
+    """The object of a dotted name, whose longest possible front part is a module."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:length]))
+        except Exception:
+            continue
+        for part in parts[length:]:
+            value = getattr(value, part, None)
+        return value
+    return None
+
+
 def inspect_class(name: str) -> type:
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)

@@ -89,7 +89,8 @@ def belongs_to_torch(value: object) -> bool:
     return isinstance(module, str) and (module == "torch" or module.startswith("torch."))
 
 
-# Offered by several modules that only use them.
+USED_ALL_THE_SAME = {"_pytree", "_functional_collectives", "_checkpoint"}
+# Not exported by their home, but by nothing else either.
 PREFERRED = {"torch.overrides.has_torch_function_unary", "torch.overrides.has_torch_function_variadic"}
 
 
@@ -103,10 +104,11 @@ def unlisted(name: str) -> bool:
 def rank(name: str) -> tuple:
     """Lower is more canonical: public, exported, short."""
     parts = name.split(".")
-    private = sum(part.startswith("_") for part in parts)
+    private = sum(part.startswith("_") and part not in USED_ALL_THE_SAME for part in parts)
+    hidden = private + 0.9 * (unlisted(name) and name not in PREFERRED)
     # They only repeat what is public elsewhere.
     secondary = name.startswith(("torch.types.", "torch.return_types.", "torch.storage."))
-    return (name not in PREFERRED, private, unlisted(name) and name not in PREFERRED, secondary, len(parts), len(name), name)
+    return (hidden, secondary, len(parts), len(name), name)
 
 
 def resolve(name: str) -> object | None:

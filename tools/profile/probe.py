@@ -31,8 +31,8 @@ import signatures
 
 CALLS = Path(__file__).with_name("calls.txt")
 LINK = re.compile(r"/gb/gb(\d{4})\.html")
-SECONDS = 90
-ACCEPTED = 3  # so many different argument lists must all break before a break counts as the callable's own
+SECONDS = 30  # between two reports of a process, before it counts as waiting for ever
+ACCEPTED = 3  # calls with so many different numbers of arguments must all break before a break is the callable's own
 BATCH = 60
 SKIPPED = ("GB0007", "GB0008", "GB0009")
 CHANGES_STATE = re.compile(
@@ -301,10 +301,16 @@ def inputs(question: Question) -> tuple:
     return (x.clone(), i.clone(), m.clone(), v.clone(), w.clone().requires_grad_(), a.copy())
 
 
+def arity(expression: str) -> int:
+    node = ast.parse(expression, mode="eval").body
+    return len(node.args) if isinstance(node, ast.Call) else 0
+
+
 def run_eagerly(question: Question, report, restore) -> list[str]:
     """The candidates that eager mode accepts, up to a few. All of them tell whether what is returned depends on the
     arguments."""
     accepted: list[str] = []
+    arities: set[int] = set()
     space = None
     for index, expression in enumerate(question.expressions):
         report({"trying": index})
@@ -320,6 +326,9 @@ def run_eagerly(question: Question, report, restore) -> list[str]:
             kind = signatures.observed(value)
         except BaseException:
             continue
+        if value is NotImplemented or arity(expression) in arities:
+            continue
+        arities.add(arity(expression))
         space = None if not question.name.startswith("torch.") else space  # a call may have changed what it was given
         accepted.append(expression)
         report({"accepted": expression, "returns": kind, "tags": sorted(observer.tags)})
@@ -392,8 +401,8 @@ def answer_batch(questions: list[Question], report) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 # In the process that forks
 # ----------------------------------------------------------------------------------------------------------------------
-def in_child(work) -> list[dict]:
-    """Runs work(report) in a forked process: what it reported before its end, whatever the end was."""
+def in_child(work) -> tuple[list[dict], bool]:
+    """Runs work(report) in a forked process: what it reported before its end, and whether it had to be ended."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -410,9 +419,11 @@ def in_child(work) -> list[dict]:
             os._exit(0)
     os.close(writer)
     data = b""
+    hung = True
     while select.select([reader], [], [], SECONDS)[0]:
         chunk = os.read(reader, 65536)
         if not chunk:
+            hung = False
             break
         data += chunk
     os.close(reader)
@@ -421,7 +432,7 @@ def in_child(work) -> list[dict]:
     except (ProcessLookupError, PermissionError):
         pass
     os.waitpid(child, 0)
-    return [json.loads(line) for line in data.decode().splitlines() if line.endswith("}")]
+    return [json.loads(line) for line in data.decode().splitlines() if line.endswith("}")], hung
 
 
 def conclude(question: Question, records: list[dict]) -> Answer:
@@ -444,7 +455,7 @@ def ask(questions: list[Question], tell) -> None:
     earlier: list[dict] = []  # records of the first pending question, from processes that it ended
     while pending:
         batch = pending[:BATCH]
-        records = in_child(lambda report: answer_batch(batch, report))
+        records, hung = in_child(lambda report: answer_batch(batch, report))
         if not any("question" in record for record in records):
             tell(pending.pop(0).name, Answer())
             continue
@@ -465,7 +476,8 @@ def ask(questions: list[Question], tell) -> None:
         if current >= finished:  # it ended in the middle of this one
             left = of[current]
             trying = [record["trying"] for record in left if "trying" in record]
-            if trying and "compiling" not in left[-1] and not any("compiling" in record for record in left) and trying[-1] + 1 < len(pending[0].expressions):
+            compiling = any("compiling" in record for record in left)
+            if trying and not compiling and not hung and trying[-1] + 1 < len(pending[0].expressions):
                 one = pending[0]
                 pending[0] = Question(one.name, one.expressions[trying[-1] + 1:], one.eager, one.written)
                 earlier = [record for record in left if "accepted" in record]
