@@ -6,6 +6,7 @@ import re
 
 import pytest
 from conftest import ROOT, run_fullgraph
+from known_gaps import judge, read_known_gaps
 from marks import disagreements, read_marks
 
 RULES = ROOT / "fixtures" / "rules"
@@ -21,6 +22,11 @@ def fixture_files():
 
 
 FIXTURES = list(fixture_files())
+GAPS = read_known_gaps()
+
+
+def name_of(path):
+    return f"{path.parent.name}/{path.name}"
 
 
 def check(path, jobs):
@@ -32,7 +38,7 @@ def check(path, jobs):
     return run_fullgraph("check", "--no-cache", *entry, "--mode", mode, "--jobs", jobs, "--output-format", "json", path).ok()
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", FIXTURES, ids=name_of)
 def test_fixture(path):
     result = check(path, 1)
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
@@ -43,9 +49,28 @@ def test_fixture(path):
         wrong += [f"{file.name} {text}" for text in disagreements(marks, findings)]
         if path.name.startswith("ok_"):
             assert not any(mark.kind != "secondary" for mark in marks.values()), "ok_ fixtures have no marks"
-    assert not wrong, "\n".join(wrong)
     assert not result.json()["errors"]
     assert check(path, 4).stdout == result.stdout, "four threads find something else than one"
+    judge(name_of(path), wrong, GAPS)
+
+
+def test_known_gaps_are_fixtures():
+    assert not GAPS.keys() - set(map(name_of, FIXTURES))
+
+
+def test_only_known_gaps_may_differ(tmp_path):
+    """The list excuses what it names and nothing else."""
+    file = tmp_path / "gaps.txt"
+    file.write_text("# words about the list\nFG101/listed.py: not there yet\n")
+    gaps = read_known_gaps(file)
+    assert gaps == {"FG101/listed.py": "not there yet"}
+    with pytest.raises(AssertionError, match="line 3"):
+        judge("FG101/other.py", ["line 3: nothing is found"], gaps)
+    judge("FG101/other.py", [], gaps)
+    with pytest.raises(pytest.xfail.Exception, match="not there yet"):
+        judge("FG101/listed.py", ["line 3: nothing is found"], gaps)
+    with pytest.warns(UserWarning, match="FG101/listed.py passes"):
+        judge("FG101/listed.py", [], gaps)
 
 
 def test_every_rule_has_fixtures():
