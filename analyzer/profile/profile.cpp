@@ -69,7 +69,8 @@ std::optional<Version> parse(std::string_view text) {
     ++at;
   }
   const std::string_view rest(at, static_cast<std::size_t>(end - at));
-  const bool suffix = rest.empty() || (std::string_view("+abr.").contains(rest.front()) && rest.size() > 1);
+  const bool suffix = rest.empty() || rest.starts_with(".dev") || rest.starts_with(".post") ||
+                      (std::string_view("+abr").contains(rest.front()) && rest.size() > 1);
   return suffix ? std::optional(version) : std::nullopt;
 }
 

@@ -17,7 +17,7 @@ enum class Treatment : std::uint8_t {
   Unknown,   // not in the profile
   InGraph,   // recorded as an operator
   Inlined,   // its Python source is traced
-  Constant,  // evaluated while tracing (torch.is_grad_enabled, torch.finfo, …)
+  Constant,  // evaluated while tracing (torch.is_grad_enabled, torch.get_default_dtype, …)
   Skipped,   // not traced: a graph break at the call (GB0007)
 };
 

@@ -33,6 +33,7 @@ import signatures  # noqa: E402
 import treatments  # noqa: E402
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+PYTHON_VALUES = ("bool", "int", "float", "string", "dtype", "device")
 LETTERS = {"data_dependent_output": "d", "dynamic_output_shape": "s", "nondeterministic_seeded": "r"}
 
 
@@ -89,7 +90,10 @@ class Callables:
         treatment = treatments.treatment(value)
         if treatment == "skipped" and answer.traced:
             treatment = "inlined"  # on the skip list, but replaced by something that Dynamo traces
-        tags = set(answer.tags)
+        if treatment == "in_graph" and answer.traced and answer.tried[-1].endswith("()") and answer.returns in PYTHON_VALUES \
+                and not name.startswith("torch.Tensor."):
+            treatment = "constant"  # no operator gives a Python value: Dynamo evaluated the call
+        tags = set() if isinstance(value, type) else set(answer.tags)
         if name.startswith("torch."):
             tags |= self.tags.get(signatures.operator_of(name), set())
         letters = "".join(letter for tag, letter in LETTERS.items() if tag in tags)

@@ -307,10 +307,11 @@ def arity(expression: str) -> int:
 
 
 def run_eagerly(question: Question, report, restore) -> list[str]:
-    """The candidates that eager mode accepts, up to a few. All of them tell whether what is returned depends on the
-    arguments."""
+    """The candidates that eager mode accepts, the first of each number of arguments. What they return is reported, and
+    of the first few others as well, since it may depend on the arguments' types."""
     accepted: list[str] = []
     arities: set[int] = set()
+    runs = 0
     space = None
     for index, expression in enumerate(question.expressions):
         report({"trying": index})
@@ -326,12 +327,19 @@ def run_eagerly(question: Question, report, restore) -> list[str]:
             kind = signatures.observed(value)
         except BaseException:
             continue
-        if value is NotImplemented or arity(expression) in arities:
+        if value is NotImplemented:
+            continue
+        runs += 1
+        new = arity(expression) not in arities
+        if not new and runs > ACCEPTED:
+            continue
+        report({"returns": kind})
+        space = None if not question.name.startswith("torch.") else space  # a call may have changed what it was given
+        if not new:
             continue
         arities.add(arity(expression))
-        space = None if not question.name.startswith("torch.") else space  # a call may have changed what it was given
         accepted.append(expression)
-        report({"accepted": expression, "returns": kind, "tags": sorted(observer.tags)})
+        report({"accepted": expression, "tags": sorted(observer.tags)})
         if len(accepted) == ACCEPTED:
             break
     return accepted
@@ -437,7 +445,7 @@ def in_child(work) -> tuple[list[dict], bool]:
 
 def conclude(question: Question, records: list[dict]) -> Answer:
     answer = Answer()
-    kinds = {record["returns"] for record in records if "accepted" in record}
+    kinds = {record["returns"] for record in records if "returns" in record}
     answer.returns = kinds.pop() if len(kinds) == 1 else "?" if kinds else ""
     answer.tags = sorted({tag for record in records for tag in record.get("tags", ())})
     answer.tried = [record["of"] for record in records if "result" in record]
@@ -480,7 +488,7 @@ def ask(questions: list[Question], tell) -> None:
             if trying and not compiling and not hung and trying[-1] + 1 < len(pending[0].expressions):
                 one = pending[0]
                 pending[0] = Question(one.name, one.expressions[trying[-1] + 1:], one.eager, one.written)
-                earlier = [record for record in left if "accepted" in record]
+                earlier = [record for record in left if "returns" in record or "accepted" in record]
             else:
                 tell(pending[0].name, conclude(pending[0], left))
                 pending.pop(0)
