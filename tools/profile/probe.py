@@ -38,7 +38,7 @@ SKIPPED = ("GB0007", "GB0008", "GB0009")
 CHANGES_STATE = re.compile(
     r"(^|[._])(set|enable|enabled|disable|use|register|init|push|pop|reset|seed|enter|exit|quit|abort|compile|install|patch|seterr|"
     r"settrace|setprofile|chdir|umask|setLevel|setlocale|basicConfig|shutdown|reload|freeze|simplefilter|filterwarnings|"
-    r"resetwarnings|import|mode|autocast|grad|stance|close|start|stop|begin|end)(_|$|\.)"
+    r"resetwarnings|addHandler|addFilter|removeHandler|removeFilter|import|mode|autocast|grad|stance|close|start|stop|begin|end)(_|$|\.)"
 )
 
 # What the probed functions can name. x: floats; i: integers; m: booleans; v: a vector; w: wants a gradient; a: NumPy.
