@@ -32,7 +32,7 @@ import signatures
 CALLS = Path(__file__).with_name("calls.txt")
 LINK = re.compile(r"/gb/gb(\d{4})\.html")
 SECONDS = 30  # between two reports of a process, before it counts as waiting for ever
-ACCEPTED = 3  # calls with so many different numbers of arguments must all break before a break is the callable's own
+ACCEPTED = 3  # so many calls, and of so many numbers of arguments, must all break before a break is the callable's own
 BATCH = 60
 SKIPPED = ("GB0007", "GB0008", "GB0009")
 CHANGES_STATE = re.compile(
@@ -307,11 +307,10 @@ def arity(expression: str) -> int:
 
 
 def run_eagerly(question: Question, report, restore) -> list[str]:
-    """The candidates that eager mode accepts, the first of each number of arguments. What they return is reported, and
-    of the first few others as well, since it may depend on the arguments' types."""
+    """The candidates that eager mode accepts: the first few, and the first of each other number of arguments. What they
+    return is reported as well, since it may depend on the arguments."""
     accepted: list[str] = []
     arities: set[int] = set()
-    runs = 0
     space = None
     for index, expression in enumerate(question.expressions):
         report({"trying": index})
@@ -329,18 +328,13 @@ def run_eagerly(question: Question, report, restore) -> list[str]:
             continue
         if value is NotImplemented:
             continue
-        runs += 1
-        new = arity(expression) not in arities
-        if not new and runs > ACCEPTED:
+        if len(accepted) >= ACCEPTED and arity(expression) in arities:
             continue
-        report({"returns": kind})
         space = None if not question.name.startswith("torch.") else space  # a call may have changed what it was given
-        if not new:
-            continue
         arities.add(arity(expression))
         accepted.append(expression)
-        report({"accepted": expression, "tags": sorted(observer.tags)})
-        if len(accepted) == ACCEPTED:
+        report({"accepted": expression, "returns": kind, "tags": sorted(observer.tags)})
+        if len(accepted) >= ACCEPTED and len(arities) >= ACCEPTED:
             break
     return accepted
 
@@ -488,7 +482,7 @@ def ask(questions: list[Question], tell) -> None:
             if trying and not compiling and not hung and trying[-1] + 1 < len(pending[0].expressions):
                 one = pending[0]
                 pending[0] = Question(one.name, one.expressions[trying[-1] + 1:], one.eager, one.written)
-                earlier = [record for record in left if "returns" in record or "accepted" in record]
+                earlier = [record for record in left if "accepted" in record]
             else:
                 tell(pending[0].name, conclude(pending[0], left))
                 pending.pop(0)
