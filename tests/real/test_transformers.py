@@ -28,10 +28,9 @@ def marked_lines(families):
 
 
 @pytest.fixture(scope="module")
-def models():
-    """All findings in transformers/models of 5.24.0."""
-    return run_fullgraph("check", "--no-cache", "--output-format", "json", transformers_sources("5.24.0") / "models",
-                         timeout=300).ok().json()
+def release():
+    """All findings in 5.24.0. The timeout is for a program that hangs; how fast it is, the benchmark says."""
+    return run_fullgraph("check", "--no-cache", "--output-format", "json", transformers_sources("5.24.0"), timeout=1200).ok().json()
 
 
 def at(report, path, line, code):
@@ -39,26 +38,26 @@ def at(report, path, line, code):
             and pathlib.Path(f["file"]).resolve() == path.resolve()]
 
 
-def test_speech_encoders_mark_hidden_states(models):
+def test_speech_encoders_mark_hidden_states(release):
     for path, line in marked_lines(SPEECH):
-        found = at(models, path, line, "FG101")
+        found = at(release, path, line, "FG101")
         assert found, f"{path}:{line}"
         # `if self._requires_grad and self.training:` stands above each of them
         assert "training" in found[0]["condition"] and "_requires_grad" in found[0]["condition"], found[0]["condition"]
 
 
-def test_decoders_mark_their_position_bias(models):
+def test_decoders_mark_their_position_bias(release):
     for path, line in marked_lines(BIASED):
-        found = at(models, path, line, "FG101")
+        found = at(release, path, line, "FG101")
         assert found, f"{path}:{line}"
         # `if self.gradient_checkpointing and self.training:`
         assert "training" in found[0]["condition"] and "gradient_checkpointing" in found[0]["condition"], found[0]["condition"]
 
 
-def test_flags_and_freezing_are_no_findings(models):
+def test_flags_and_freezing_are_no_findings(release):
     """`self._requires_grad = …` is a plain flag; freezing happens outside compiled code."""
     texts: dict[str, list[str]] = {}
-    for finding in models["findings"]:
+    for finding in release["findings"]:
         if not finding["code"].startswith("FG1"):
             continue
         lines = texts.setdefault(finding["file"], pathlib.Path(finding["file"]).read_text(encoding="utf-8").splitlines())
@@ -66,11 +65,10 @@ def test_flags_and_freezing_are_no_findings(models):
         assert "freeze" not in finding["function"].rpartition(".")[2], finding
 
 
-def test_every_file_is_read():
+def test_every_file_is_read(release):
     """All of the release: no syntax error is seen in valid code, and nothing else goes wrong."""
-    report = run_fullgraph("check", "--no-cache", "--output-format", "json", transformers_sources("5.24.0"), timeout=300).ok().json()
-    assert not report["errors"]
-    assert not [f for f in report["findings"] if f["code"] == "FG902"]
+    assert not release["errors"]
+    assert not [f for f in release["findings"] if f["code"] == "FG902"]
 
 
 def test_tensor_parallel_hook_of_5_20():
