@@ -22,8 +22,9 @@ def codes_in(result):
 def test_quickstart_shows_each_of_the_problems(fullgraph, fixtures):
     """The README promises them; which line each is on is in the golden outputs."""
     check = ("check", "--no-cache", "--output-format", "json")
+    entry = fixtures / "quickstart" / "speech" / "model.py"
     found = codes_in(fullgraph(*check, fixtures / "quickstart"))
     assert {"FG101", "FG105", "FG201", "FG204", "FG301", "FG302", "FG401", "FG402", "FG501"} <= found
-    # What is called through an unknown function is known only from an entry on.
-    entry = fixtures / "quickstart" / "speech" / "model.py"
-    assert "FG304" in codes_in(fullgraph(*check, "--entry", f"{entry}:example", fixtures / "quickstart"))
+    # Some are known only without an entry, or only with one.
+    found |= codes_in(fullgraph(*check, "--entry", f"{entry}:example", fixtures / "quickstart"))
+    assert "FG304" in found
