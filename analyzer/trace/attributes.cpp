@@ -215,6 +215,10 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
     module->globals->names.set(name, resolved);
     return resolved;
   }
+  // Before star imports, which may be hundreds: a submodule of that name.
+  if (module->module->is_package && !(module->globals->offered && module->globals->offered->names.get(name))) {
+    if (const ir::Module* sub = program_.find(module->module->name + "." + std::string(name.text()))) return module_object(sub);
+  }
   for (EnvObject* env : {module->globals, module->globals->offered}) {
     if (!env) continue;
     if (env != module->globals) {
@@ -225,9 +229,6 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
       PyModuleObject* other = module_object(source);
       if (Value value = other->globals->names.get(name)) return resolve(value);
     }
-  }
-  if (module->module->is_package) {
-    if (const ir::Module* sub = program_.find(module->module->name + "." + std::string(name.text()))) return module_object(sub);
   }
   if (name == names::name) return heap_.string(module->module->name);
   return nullptr;
@@ -528,20 +529,21 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
   }
 }
 
-// Python:  self._requires_grad = True           (in __init__: reported here)
-//          if self._requires_grad and self.training: hidden_states.requires_grad = True
+// Python:  self._requires_grad = True             (in __init__)
+//          if self._requires_grad and self.training:      (reported here)
+//              hidden_states.requires_grad = True
 void Interpreter::report_requires_grad_flag(ir::Span assignment) {
   const ir::Module& module = *frame_->module;
   ClassObject* cls = frame_->owner;
   if (!cls) return;
-  std::vector<Symbol> flags;
+  std::vector<std::pair<Symbol, ir::Span>> flags;
   for (const ir::Stmt& stmt : module.stmts) {
     if (stmt.kind != ir::StmtKind::If || stmt.span.begin > assignment.begin || stmt.span.end < assignment.end) continue;
     ir::Span test = module.expr(stmt.a).span;
     for (const ir::Expr& expr : module.exprs) {
       if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < test.begin || expr.span.end > test.end) continue;
       const ir::Expr& object = module.expr(expr.a);
-      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training) flags.push_back(expr.name);
+      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training) flags.emplace_back(expr.name, expr.span);
     }
   }
   for (ClassObject* base : cls->mro) {
@@ -552,15 +554,14 @@ void Interpreter::report_requires_grad_flag(ir::Span assignment) {
         if (stmt.kind != ir::StmtKind::Assign || stmt.span.begin < function.span.begin || stmt.span.end > function.span.end) continue;
         if (base->module->expr(stmt.a).kind != ir::ExprKind::True) continue;
         const ir::Expr& target = base->module->expr(base->module->list(stmt.items)[0]);
-        if (target.kind != ir::ExprKind::Attribute || std::find(flags.begin(), flags.end(), target.name) == flags.end()) continue;
-        Event flag = event(EventKind::RequiresGradFlag, stmt.span);
-        flag.where = {base->module, stmt.span};
-        flag.function = function.qualified;
-        flag.path.clear();
+        auto read = std::find_if(flags.begin(), flags.end(), [&](const auto& one) { return one.first == target.name; });
+        if (target.kind != ir::ExprKind::Attribute || read == flags.end()) continue;
+        Event flag = event(EventKind::RequiresGradFlag, read->second);
         flag.condition.clear();
         flag.callee = target.name.text();
         flag.subject = "self." + std::string(target.name.text());
-        flag.related.push_back({{&module, assignment}, "used here, to mark a tensor in every training step"});
+        flag.related.push_back({{base->module, stmt.span}, "the flag is set here"});
+        flag.related.push_back({{&module, assignment}, "it serves to mark a tensor in every training step"});
         emit(std::move(flag));
       }
     }

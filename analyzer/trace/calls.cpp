@@ -1,6 +1,8 @@
 // Calls: binding arguments, running functions, building instances, iterating.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
 
@@ -175,7 +177,7 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
   if (traced() && (function->disabled)) {
     graph_break(EventKind::DisabledCall, arguments.span, "GB0098", code.name.text());
   }
-  if (depth_ >= kDeepest) return heap_.unknown;
+  if (depth_ >= kDeepest || ++steps_ > step_limit_) return heap_.unknown;
   int recursion = 0;
   for (const Frame* frame = frame_; frame; frame = frame->caller) recursion += frame->function == &code;
   if (recursion >= kMostRecursion) return heap_.unknown;
@@ -289,7 +291,73 @@ void Interpreter::leave_region(Value result) {
 
 // ------------------------------------------------------------------------------------------------ classes
 
+// What a construction depends on, where that can be said: empty when it cannot.
+std::string Interpreter::construction_key(const ClassObject* cls, const Arguments& arguments) const {
+  if (!cls->is_module || !cls->cls || cls->closure || arguments.more_positional || arguments.more_keywords) return {};
+  std::string key = fmt::format("{}", static_cast<const void*>(cls));
+  auto add = [&](Value value) {
+    switch (value->kind) {
+      case Kind::None: key += "|None"; return true;
+      case Kind::Bool:
+      case Kind::Int:
+      case Kind::Float:
+      case Kind::Str:
+        if (value->known) {
+          if (value->kind == Kind::Bool) key += as<BoolObject>(value)->value ? "|True" : "|False";
+          if (value->kind == Kind::Int) key += fmt::format("|{}", as<IntObject>(value)->value);
+          if (value->kind == Kind::Float) key += fmt::format("|{}f", as<FloatObject>(value)->value);
+          if (value->kind == Kind::Str) key += "|'" + as<StrObject>(value)->value + "'";
+          return true;
+        }
+        key += fmt::format("|{}:{}", static_cast<int>(value->kind), value->sym ? value->sym->id : 0);
+        return true;
+      case Kind::Unknown:
+        key += fmt::format("|?{}", value->sym ? value->sym->id : 0);
+        return true;
+      case Kind::Instance: {
+        auto* instance = as<InstanceObject>(value);
+        auto known = some_instances_.find({instance->cls, instance->sym});
+        if (known == some_instances_.end() || known->second != instance || !instance->attributes.keys().empty()) return false;
+        key += fmt::format("|{}", static_cast<const void*>(instance));
+        return true;
+      }
+      case Kind::Class: key += fmt::format("|{}", static_cast<const void*>(value)); return !as<ClassObject>(value)->closure;
+      default: return false;
+    }
+  };
+  for (Value value : arguments.positional) {
+    if (!add(value)) return {};
+  }
+  for (const auto& [name, value] : arguments.keywords) {
+    key += fmt::format("|{}=", name.id);
+    if (!add(value)) return {};
+  }
+  return key;
+}
+
+// A model library builds the same blocks from the same symbolic configuration for every root. Each is built once, under
+// no condition; roots change it through the journal, so that the next root finds it as it was.
 Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
+  std::string key = entry_mode_ || frame_->region ? std::string() : construction_key(cls, arguments);
+  if (key.empty()) return construct(cls, arguments);
+  auto found = constructed_.find(key);
+  if (found != constructed_.end()) return found->second;
+  Heap::Persistent lasting(heap_);
+  auto mark = heap_.mark();
+  auto conditions = std::exchange(conditions_, {});
+  auto loops = std::exchange(inexact_loops_, 0);
+  // What the block keeps of its arguments must last as long as it does.
+  for (Value& argument : arguments.positional) argument = heap_.copy_scalar(argument);
+  for (auto& [name, argument] : arguments.keywords) argument = heap_.copy_scalar(argument);
+  Value value = construct(cls, arguments);
+  conditions_ = std::move(conditions);
+  inexact_loops_ = loops;
+  heap_.commit(mark);
+  if (steps_ <= step_limit_ && !raised_) constructed_.emplace(std::move(key), value);
+  return value;
+}
+
+Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
   if (cls->is_enum && cls->cls) return heap_.unknown;
   if (!cls->cls) {
     auto* function = heap_.make<ExternalObject>(cls->name);
@@ -388,6 +456,13 @@ Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
 }
 
 InstanceObject* Interpreter::some_instance(ClassObject* cls, const Sym* name) {
+  bool shared = !entry_mode_ && name && !cls->closure && !cls->is_module;
+  if (shared) {
+    auto found = some_instances_.find({cls, name});
+    if (found != some_instances_.end()) return found->second;
+  }
+  std::optional<Heap::Persistent> lasting;
+  if (shared) lasting.emplace(heap_);
   auto* instance = heap_.make<InstanceObject>(cls);
   instance->opaque = true;
   instance->sym = name;
@@ -399,6 +474,7 @@ InstanceObject* Interpreter::some_instance(ClassObject* cls, const Sym* name) {
       instance->payload = dict;
     }
   }
+  if (shared) some_instances_.emplace(std::pair(cls, name), instance);
   return instance;
 }
 
@@ -482,14 +558,14 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
 }
 
 Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments) {
-  if (frame_->region || force_eager_ || disabled_) return call(compiled->target, arguments);
-  if (policy_) {
+  if (policy_ && !force_eager_) {
     Event bypassed = *policy_;
     bypassed.kind = EventKind::CompiledUnderPolicy;
     if (compiled->where.module) bypassed.related.push_back({compiled->where, "compiled here"});
     emit(std::move(bypassed));
     policy_ = nullptr;
   }
+  if (frame_->region || force_eager_ || disabled_) return call(compiled->target, arguments);
   auto saved_root = root_;
   auto saved_fullgraph = fullgraph_;
   auto saved_grad = grad_mode_;
@@ -528,7 +604,7 @@ Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* en
     return value;
   };
   auto by_type = [&](Value type) -> Value {
-    if (type->kind == Kind::Class) return some_instance(as<ClassObject>(type), name);
+    if (type->kind == Kind::Class) return some_instance(as<ClassObject>(type), name ? heap_.sym(name->text) : nullptr);
     if (type->kind != Kind::External) return heap_.symbolic(name);
     std::string_view full = as<ExternalObject>(type)->name;
     if (full == "torch.Tensor" || full == "torch.nn.Parameter") return tensor(Dtype::Unknown);

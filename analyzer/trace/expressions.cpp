@@ -451,7 +451,7 @@ Value Interpreter::eval_subscript(const Expr& expr) {
 
 void Interpreter::run_clauses(const Expr& expr, std::size_t clause, const std::function<void()>& element, bool& exact) {
   auto clauses = frame_->module->list(expr.items);
-  if (raised_) return;
+  if (raised_ || ++steps_ > step_limit_) return;
   if (clause == clauses.size()) {
     element();
     return;

@@ -93,6 +93,17 @@ Value Heap::typed(Kind kind, const Sym* name) {
 
 Value Heap::symbolic(const Sym* name) { return typed(Kind::Unknown, name); }
 
+Value Heap::copy_scalar(Value value) {
+  switch (value->kind) {
+    case Kind::Bool: return make<BoolObject>(*as<BoolObject>(value));
+    case Kind::Int: return make<IntObject>(*as<IntObject>(value));
+    case Kind::Float: return make<FloatObject>(*as<FloatObject>(value));
+    case Kind::Str: return make<StrObject>(*as<StrObject>(value));
+    case Kind::Unknown: return make<Object>(*value);
+    default: return value;
+  }
+}
+
 SequenceObject* Heap::sequence(Kind kind, std::vector<Value> items) {
   auto* result = make<SequenceObject>(kind);
   result->items = std::move(items);
@@ -381,7 +392,7 @@ Value Heap::join(Value a, Value b) {
   auto add = [&](Value value) {
     for (Value have : result->alternatives) {
       if (have == value || same_scalar(*have, *value)) return;
-      if (have->kind == value->kind && (have->kind == Kind::Tensor || (is_scalar(have->kind) && (!have->known || !value->known)))) {
+      if (have->kind == value->kind && ((have->kind == Kind::Tensor && as<TensorObject>(have)->numpy == as<TensorObject>(value)->numpy) || (is_scalar(have->kind) && (!have->known || !value->known)))) {
         for (Value& place : result->alternatives) {
           if (place == have) place = join(have, value);
         }

@@ -30,6 +30,7 @@ class Heap {
     auto owned = std::make_unique<T>(std::forward<Args>(args)...);
     T* raw = owned.get();
     raw->serial = ++serial_;
+    raw->lasting = persistent_;
     (persistent_ ? lasting_ : passing_).push_back(std::move(owned));
     return raw;
   }
@@ -44,6 +45,7 @@ class Heap {
   Value string(std::string_view value);
   Value typed(Kind kind, const Sym* sym = nullptr);  // a scalar of which only the type is known
   Value symbolic(const Sym* sym);                    // nothing known but its name
+  Value copy_scalar(Value value);                    // a copy of its own of a scalar or symbolic value; others as they are
   SequenceObject* sequence(Kind kind, std::vector<Value> items);
   SequenceObject* some(Kind kind, Value element);    // inexact
   TensorObject* tensor(Origin origin);
@@ -112,7 +114,7 @@ class Heap {
   bool persistent_ = false;
   std::uint32_t serial_ = 0;
   std::uint32_t open_serial_ = 0;  // number of the last object made before the innermost mark
-  [[nodiscard]] bool is_new(const Object* object) const { return object->serial > open_serial_; }
+  [[nodiscard]] bool is_new(const Object* object) const { return object->serial > open_serial_ && (persistent_ || !object->lasting); }
   std::vector<std::unique_ptr<Object>> lasting_, passing_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;

@@ -158,6 +158,7 @@ class Interpreter {
   const Event* policy_ = nullptr; // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
   bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
+  const ir::Module* entry_module_ = nullptr;
   bool compile_seen_ = false;    // torch.compile was called by the code of this entry
   int disabled_ = 0;             // inside a torch.compiler.disable()d call
   std::optional<bool> fullgraph_;  // of the compile site
@@ -170,6 +171,8 @@ class Interpreter {
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
+  std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
+  std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
   std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
 
   void reset();                  // after a root
@@ -243,6 +246,8 @@ class Interpreter {
   void leave_region(Value result);
   Value value_from_annotation(const ir::Module& module, EnvObject* env, ir::ExprId annotation, const Sym* name);
   Value parameter_value(FunctionObject* function, const ir::Param& param, bool root);
+  std::string construction_key(const ClassObject* cls, const Arguments& arguments) const;
+  Value construct(ClassObject* cls, Arguments& arguments);
   InstanceObject* some_instance(ClassObject* cls, const Sym* name);  // of which nothing but the class is known
   InstanceObject* instantiate_root(ClassObject* cls);  // built by its constructor from unknown arguments
   Value call_union(UnionObject* callees, Arguments& arguments);
@@ -299,6 +304,7 @@ class Interpreter {
   void report_registration(InstanceObject* module, Registration* where, Value hook, std::string_view method);
   void run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments);
   void flush_registrations();
+  void note_compile();
   void report_compile_divergence(const ir::Stmt& stmt, const Condition& condition);
   void report_requires_grad_flag(ir::Span assignment);
   [[nodiscard]] bool compiles_something(const ir::Function& function, const ir::Module& module) const;

@@ -9,7 +9,7 @@ namespace fullgraph::trace {
 using ir::Symbol;
 
 Value Interpreter::compile(Arguments& arguments) {
-  compile_seen_ = true;
+  note_compile();
   Value target = arguments.get(0, "model");
   if (!target || target->kind == Kind::None) {  // @torch.compile(fullgraph=True)
     auto* decorator = heap_.make<PartialObject>(external("torch.compile"));
@@ -29,6 +29,13 @@ Value Interpreter::compile(Arguments& arguments) {
   if (Value off = arguments.keyword("disable"); off && truth(off) == std::optional(true)) return target;
   compiled_.push_back(compiled);
   return compiled;
+}
+
+// An entry whose own file compiles things decides itself what is compiled; else the entry's result is.
+void Interpreter::note_compile() {
+  for (const Frame* frame = frame_; frame; frame = frame->caller) {
+    if (frame->module == entry_module_) compile_seen_ = compile_seen_ || frame == frame_;
+  }
 }
 
 namespace {
@@ -130,11 +137,11 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
   }
   const Event* outer_policy = policy_;
   std::uint32_t outer_serial = hop_serial_;
-  if (!frame_->region) {
+  // Without an entry nobody knows whether the caller is compiled as well; the bypass is there when it is not.
+  if (!frame_->region || !entry_mode_) {
     policy_ = found.checkpoint.has_context_fn ? &found : nullptr;
-  } else if (traced()) {
-    hop_serial_ = heap_.serial();
   }
+  if (traced()) hop_serial_ = heap_.serial();
   bool outer_counted = std::exchange(hop_counted_, false);
   Value result = call(function, passed);
   if (hop_counted_) graph_break(EventKind::Unsupported, arguments.span, "GB4413", name, text(arguments.span));

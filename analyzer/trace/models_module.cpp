@@ -321,7 +321,7 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
     return module;
   }
   if (name == "compile") {
-    compile_seen_ = true;
+    note_compile();
     if (class_attribute(module->cls, names::forward)) heap_.change_module(module)->module->compiled = true;
     return heap_.none;
   }

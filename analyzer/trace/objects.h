@@ -41,6 +41,7 @@ struct Object {
   Kind kind;
   bool known = false;        // scalars: the value is known; Unknown: never
   bool from_tensor = false;  // a Python scalar whose value was read from a tensor
+  bool lasting = false;      // made to outlive the current root
   std::uint32_t serial = 0;  // objects are numbered as they are made
   const Sym* sym = nullptr;
   explicit Object(Kind k) : kind(k) {}

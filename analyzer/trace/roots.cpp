@@ -147,7 +147,11 @@ void Interpreter::scan_function(const ir::Module& module, ir::FunctionId id) {
       if (value->kind == Kind::StaticMethod || value->kind == Kind::ClassMethod) value = as<PropertyObject>(value)->getter;
       if (value->kind != Kind::Function) return;
       function = as<FunctionObject>(value);
-      if (function->function->params.count > 0) self = some_instance(found->second, heap_.sym("self"));
+      if (function->function->params.count > 0) {
+        self = found->second->is_module ? instantiate_root(found->second) : some_instance(found->second, heap_.sym("self"));
+        steps_ = 0;
+        raised_ = nullptr;
+      }
     } else {
       Value value = module_attribute(object, code.name);
       if (!value || value->kind != Kind::Function) return;
@@ -258,6 +262,8 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
   }
   if (!module) return usage("entry '" + std::string(entry) + "': there is no module '" + where + "' among the checked files or on the search path");
   entry_mode_ = true;
+  entry_module_ = module;
+  compile_seen_ = false;
   std::optional<Error> error;
   in_module(*module, [&](PyModuleObject* object) {
     Value function = module_attribute(object, Symbol::intern(name));
@@ -298,7 +304,7 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     grad_mode_ = root_grad_mode_;
     steps_ = 0;
     // Code that compiles things itself, or could, decides what is compiled.
-    for (auto& [code, source] : entry_functions_) compile_seen_ = compile_seen_ || compiles_something(*code, *source);
+    for (auto& [code, source] : entry_functions_) compile_seen_ = compile_seen_ || (source == module && compiles_something(*code, *source));
     if (compile_seen_) {
       call(callable, arguments);
     } else {

@@ -184,7 +184,14 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   pass(scanned.size(), 2ull << 32, total, [&](Interpreter& interpreter, std::size_t at) {
     std::size_t i = scanned[at];
     if (!by_module) interpreter.run_script(*modules[i]);
-    for (ir::FunctionId function : facts[i].sets_up) {
+    std::vector<ir::FunctionId> functions = facts[i].sets_up;
+    if (!by_module) {  // a script: what it compiles may be called from any of its functions
+      functions.clear();
+      for (std::size_t f = 0; f < modules[i]->functions.size(); ++f) {
+        if (!modules[i]->functions[f].parent && !modules[i]->functions[f].lambda_body) functions.push_back({static_cast<std::uint32_t>(f)});
+      }
+    }
+    for (ir::FunctionId function : functions) {
       if (!before.contains(&modules[i]->function(function))) interpreter.scan_function(*modules[i], function);
     }
   });
