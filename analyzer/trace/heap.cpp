@@ -274,6 +274,25 @@ void Heap::apply(const Changes& changes) {
   }
 }
 
+bool Heap::Changes::affects_control_flow() const {
+  return std::any_of(list.begin(), list.end(), [](const Change& change) {
+    // A list or table that was filled: what is read out of it is known only now.
+    if (change.place.kind == Place::Kind::Sequence) {
+      const auto& old = static_cast<const SequenceObject&>(*change.before.copy);
+      return old.exact && old.items.empty();
+    }
+    if (change.place.kind == Place::Kind::Dict) {
+      const auto& old = static_cast<const DictObject&>(*change.before.copy);
+      return old.exact && old.entries.empty();
+    }
+    Value before = change.before.value, after = change.after.value;
+    if (!before || !after || before == after) return change.before.flag != change.after.flag;
+    auto decides = [](Value value) { return value->kind <= Kind::Bytes || value->kind == Kind::Union; };
+    if (before->kind == Kind::Unknown && after->kind == Kind::Unknown) return false;
+    return decides(before) && before->kind != Kind::Unknown ? before->kind != after->kind || before->known || after->known : false;
+  });
+}
+
 void Heap::Changes::drop(const EnvObject* env) {
   std::erase_if(list, [&](const Change& change) {
     return (change.place.kind == Place::Kind::Slot || change.place.kind == Place::Kind::Name) && change.place.object == env;

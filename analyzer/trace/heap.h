@@ -156,6 +156,9 @@ class Heap::Changes {
     Content before, after;
   };
   std::vector<Change> list;
+  // Could code that runs after these changes take another way than before them? Tensors stay tensors and containers
+  // containers; a None that became something, or another flag or number, may decide a branch.
+  [[nodiscard]] bool affects_control_flow() const;
   // Leaves out changes of the variables of `env`.
   void drop(const EnvObject* env);
 };

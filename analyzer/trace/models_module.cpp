@@ -67,7 +67,9 @@ void Interpreter::report_registration(InstanceObject* module, Registration* wher
   Event result = event(EventKind::ModuleBackwardHook, where->where.span);
   result.callee = method;
   result.traced = false;
+  // module.register_full_backward_hook(…): what stands before the method's name
   result.subject = text(where->where.span);
+  result.subject.resize(std::min(result.subject.size(), result.subject.find("." + std::string(method))));
   (void)module;
   Value function = hook;
   while (function && (function->kind == Kind::Partial || function->kind == Kind::Method))

@@ -250,6 +250,7 @@ Flows Interpreter::run_if(const Stmt& stmt) {
 // Compiled code skips what eager code does; where that changes gradients, the two train differently.
 void Interpreter::report_compile_divergence(const Stmt& stmt, const Condition& condition) {
   ir::Span test = frame_->module->expr(stmt.a).span;
+  if (frame_->module->source->text(test).find("compiling") == std::string_view::npos) return;
   ir::Block skipped = condition.is_true() ? stmt.orelse : stmt.body;
   auto statements = frame_->module->block(skipped);
   if (statements.size() == 0 || !span_contains_name(*frame_->module, test, {"is_compiling", "is_dynamo_compiling"})) return;
@@ -334,9 +335,8 @@ Flows Interpreter::run_for(const Stmt& stmt) {
       raised_ = nullptr;
       all = static_cast<Flows>(all | (flows & (kReturn | kBreak)));
       auto changes = heap_.take(mark);
-      bool changed = !changes.list.empty();
       heap_.weaken(changes);
-      if (!changed) break;
+      if (!changes.affects_control_flow()) break;
     }
     --inexact_loops_;
   }
