@@ -251,7 +251,12 @@ Value Interpreter::resolve(Value value) {
   int hops = 0;
   while (value && value->kind == Kind::Deferred && ++hops < 32) {
     auto* deferred = as<DeferredObject>(value);
-    value = import_name(*deferred->from, deferred->module, deferred->name);
+    // Two modules that import the name from each other: on the way round it is not known.
+    deferred->kind = Kind::Unknown;
+    Value found = import_name(*deferred->from, deferred->module, deferred->name);
+    deferred->kind = Kind::Deferred;
+    if (found == deferred) return heap_.unknown;
+    value = found;
   }
   return value && value->kind != Kind::Deferred ? value : heap_.unknown;
 }

@@ -163,3 +163,11 @@ def test_names_with_blanks_and_line_breaks(check, tmp_path):
     name = "a b\nc.py"
     (tmp_path / name).write_text(FORWARD)
     assert places(check(), "FG101") == [(name, 5, 9)]
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_modules_that_import_a_name_from_each_other(check, tmp_path, length):
+    for i in range(length):
+        (tmp_path / f"m{i}.py").write_text(f"from m{(i + 1) % length} import name\n\n\nclass M{i}(name):\n    pass\n")
+    (tmp_path / "ok.py").write_text(f"from m0 import name\n{FORWARD}")
+    assert places(check(), "FG101") == [("ok.py", 6, 9)]
