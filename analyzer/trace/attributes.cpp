@@ -234,8 +234,7 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
   return nullptr;
 }
 
-Value Interpreter::import_name(const ir::Module& from, const std::string& module, Symbol name) {
-  (void)from;
+Value Interpreter::import_name(const std::string& module, Symbol name) {
   if (const ir::Module* source = program_.find(module)) {
     PyModuleObject* object = module_object(source);
     if (Value value = module_attribute(object, name)) return value;
@@ -253,7 +252,7 @@ Value Interpreter::resolve(Value value) {
     auto* deferred = as<DeferredObject>(value);
     // Two modules that import the name from each other: on the way round it is not known.
     deferred->kind = Kind::Unknown;
-    Value found = import_name(*deferred->from, deferred->module, deferred->name);
+    Value found = import_name(deferred->module, deferred->name);
     deferred->kind = Kind::Deferred;
     if (found == deferred) return heap_.unknown;
     value = found;
@@ -367,10 +366,6 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   }
   if (instance->module) {
     if (Value value = builtin_layer_attribute(instance, name)) return value;
-    bool known = false;
-    Arguments none;
-    none.more_positional = true;
-    (void)known;
     static const std::unordered_set<std::string_view> methods = {
         "parameters", "named_parameters", "buffers", "named_buffers", "modules", "named_modules", "children", "named_children", "register_buffer",
         "register_parameter", "add_module", "register_module", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",

@@ -518,9 +518,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
   for (Value hook : instance->module->forward_pre_hooks) {
     bool outer_root = std::exchange(enter_region_, false);
     enter_region_ = outer_root && hook->kind == Kind::Function;
-    bool in = enter_region_;
     Value changed = call_value(hook, {instance, heap_.sequence(Kind::Tuple, passed.positional)});
-    (void)in;
     enter_region_ = outer_root;
     if (raised_) return heap_.unknown;
     if (changed->kind == Kind::Tuple && as<SequenceObject>(changed)->exact) passed.positional = as<SequenceObject>(changed)->items;
@@ -595,7 +593,7 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
 
 // ------------------------------------------------------------------------------------------------ unknown arguments
 
-Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* env, ExprId annotation, const Sym* name) {
+Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annotation, const Sym* name) {
   if (!annotation) return heap_.symbolic(name);
   const Expr& expr = module.expr(annotation);
   auto tensor = [&](Dtype dtype) {
@@ -631,7 +629,6 @@ Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* en
   frame.env = module_object(&module)->globals;
   frame.caller = frame_;
   frame.conditions = conditions_.size();
-  (void)env;
   Frame* outer = std::exchange(frame_, &frame);
   Value result = nullptr;
   switch (expr.kind) {
@@ -649,8 +646,8 @@ Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* en
     case ExprKind::Name:
     case ExprKind::Attribute: result = by_type(eval(annotation)); break;
     case ExprKind::Binary: {
-      Value left = value_from_annotation(module, env, expr.a, name);
-      Value right = value_from_annotation(module, env, expr.b, name);
+      Value left = value_from_annotation(module, expr.a, name);
+      Value right = value_from_annotation(module, expr.b, name);
       result = heap_.join(left, right);
       break;
     }
@@ -660,18 +657,18 @@ Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* en
       const Expr& index = module.expr(expr.b);
       auto element = [&]() -> Value {
         ExprId one = index.kind == ExprKind::Tuple && index.items.count ? module.list(index.items)[0] : expr.b;
-        return value_from_annotation(module, env, one, nullptr);
+        return value_from_annotation(module, one, nullptr);
       };
       if (full == "typing.Optional") {
-        result = heap_.join(value_from_annotation(module, env, expr.b, name), heap_.none);
+        result = heap_.join(value_from_annotation(module, expr.b, name), heap_.none);
       } else if (full == "typing.Union") {
         if (index.kind == ExprKind::Tuple) {
           for (ExprId one : module.list(index.items)) {
-            Value value = value_from_annotation(module, env, one, name);
+            Value value = value_from_annotation(module, one, name);
             result = result ? heap_.join(result, value) : value;
           }
         } else {
-          result = value_from_annotation(module, env, expr.b, name);
+          result = value_from_annotation(module, expr.b, name);
         }
       } else if (full == "typing.Annotated") {
         result = element();
@@ -683,13 +680,13 @@ Value Interpreter::value_from_annotation(const ir::Module& module, EnvObject* en
           result = heap_.some(Kind::Tuple, element());
         } else {
           std::vector<Value> items;
-          for (ExprId one : module.list(index.items)) items.push_back(value_from_annotation(module, env, one, nullptr));
+          for (ExprId one : module.list(index.items)) items.push_back(value_from_annotation(module, one, nullptr));
           result = heap_.sequence(Kind::Tuple, std::move(items));
         }
       } else if (full == "builtins.dict" || full == "typing.Dict") {
         auto* dict = heap_.dict();
         dict->exact = false;
-        if (index.kind == ExprKind::Tuple && index.items.count == 2) dict->element = value_from_annotation(module, env, module.list(index.items)[1], nullptr);
+        if (index.kind == ExprKind::Tuple && index.items.count == 2) dict->element = value_from_annotation(module, module.list(index.items)[1], nullptr);
         result = dict;
       } else if (base->kind == Kind::Class) {
         result = by_type(base);
@@ -712,7 +709,7 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
     dict->exact = false;
     return dict;
   }
-  Value value = param.annotation ? value_from_annotation(*function->module, function->closure, param.annotation, sym) : nullptr;
+  Value value = param.annotation ? value_from_annotation(*function->module, param.annotation, sym) : nullptr;
   if (value && value->kind == Kind::Instance && !value->sym) value->sym = sym;
   Value standard = nullptr;
   for (std::size_t i = 0; i < function->function->params.count; ++i) {

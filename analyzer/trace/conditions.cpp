@@ -218,9 +218,7 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
   atom.sym = value->sym;
   atom.text = value->sym ? value->sym->text : text(expr.span);
   if (certain->kind == Kind::Tensor) {
-    auto* tensor = as<TensorObject>(certain);
     graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
-    (void)tensor;
     if (maybe_none) narrow_place(atom, id, certain, nullptr);
     atom.sym = nullptr;
     return atom;

@@ -106,7 +106,7 @@ struct Term {
   bool value = true;
 };
 
-struct Mark_ {  // a requires_grad_() call on an intermediate
+struct LeafMark {  // a requires_grad_() call on an intermediate
   Event event;
   bool reported = false;
 };
@@ -144,7 +144,7 @@ class Interpreter {
   std::vector<Term> conditions_;
   std::string root_;
   Value raised_ = nullptr;       // an exception on its way up
-  std::vector<std::unique_ptr<Mark_>> marks_;
+  std::vector<std::unique_ptr<LeafMark>> marks_;
   std::vector<std::unique_ptr<Registration>> registrations_;
   std::size_t steps_ = 0;        // statements run for the current root
   std::size_t step_limit_ = 150'000;
@@ -244,7 +244,7 @@ class Interpreter {
   Value call_value(Value callee, std::vector<Value> arguments);
   bool bind(FunctionObject* function, Value self, const Arguments& arguments, EnvObject* env);
   void leave_region(Value result);
-  Value value_from_annotation(const ir::Module& module, EnvObject* env, ir::ExprId annotation, const Sym* name);
+  Value value_from_annotation(const ir::Module& module, ir::ExprId annotation, const Sym* name);
   Value parameter_value(FunctionObject* function, const ir::Param& param, bool root);
   std::string construction_key(const ClassObject* cls, const Arguments& arguments) const;
   Value construct(ClassObject* cls, Arguments& arguments);
@@ -268,7 +268,7 @@ class Interpreter {
   void compute_mro(ClassObject* cls);
   bool is_subclass(const ClassObject* cls, std::string_view name) const;
   PyModuleObject* module_object(const ir::Module* module);
-  Value import_name(const ir::Module& from, const std::string& module, ir::Symbol name);
+  Value import_name(const std::string& module, ir::Symbol name);
   Value module_value(const std::string& dotted);
   Value module_attribute(PyModuleObject* module, ir::Symbol name);
   Value some_attribute(InstanceObject* instance, ir::Symbol name, ir::Span span);
@@ -301,7 +301,7 @@ class Interpreter {
   Value call_builtin_layer(InstanceObject* layer, const std::string& cls, Arguments& arguments);
   Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
   void report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments);
-  void report_registration(InstanceObject* module, Registration* where, Value hook, std::string_view method);
+  void report_registration(Registration* where, Value hook, std::string_view method);
   void run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments);
   void flush_registrations();
   void note_compile();
@@ -322,10 +322,8 @@ class Interpreter {
   std::vector<std::pair<std::string, Value>> named_children(InstanceObject* module);
   void each_module(Value root, const std::function<void(InstanceObject*)>& visit);
   Value construct_tensor(const Arguments& arguments, std::string_view name);
-  Value module_list_items(InstanceObject* module);
   Registration* registration(ir::Span span);
   Truth requires_grad_of(const Arguments& arguments);
-  Truth captured_requires_grad(Value callee);
 
   // ---- events.cpp
   Event event(EventKind kind, ir::Span span) const;
@@ -338,7 +336,6 @@ class Interpreter {
   [[nodiscard]] bool is_fullgraph() const { return fullgraph_.value_or(options_.fullgraph); }
   void leave_frames();
   std::string text(ir::Span span) const;
-  std::string place(Value value, ir::Span span) const;
 };
 
 }  // namespace fullgraph::trace

@@ -62,7 +62,7 @@ bool Interpreter::span_contains_name(const ir::Module& module, ir::Span span, st
 }
 
 // A backward hook on a module, registered in code that is not traced: reported unless its handle is removed later on.
-void Interpreter::report_registration(InstanceObject* module, Registration* where, Value hook, std::string_view method) {
+void Interpreter::report_registration(Registration* where, Value hook, std::string_view method) {
   if (frame_->region) return;
   Event result = event(EventKind::ModuleBackwardHook, where->where.span);
   result.callee = method;
@@ -70,7 +70,6 @@ void Interpreter::report_registration(InstanceObject* module, Registration* wher
   // module.register_full_backward_hook(…): what stands before the method's name
   result.subject = text(where->where.span);
   result.subject.resize(std::min(result.subject.size(), result.subject.find("." + std::string(method))));
-  (void)module;
   Value function = hook;
   while (function && (function->kind == Kind::Partial || function->kind == Kind::Method))
     function = function->kind == Kind::Partial ? as<PartialObject>(function)->function : as<MethodObject>(function)->function;
@@ -127,7 +126,7 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
   } else if (std::find(std::begin(kBackwardHooks), std::end(kBackwardHooks), name) != std::end(kBackwardHooks)) {
     state->backward_hooks.push_back(where);
     state->legacy_backward_hook = name == "register_backward_hook";
-    report_registration(module, where, hook, name);
+    report_registration(where, hook, name);
   }
   return handle;
 }
@@ -137,7 +136,7 @@ Value Interpreter::unknown_method(const ir::Expr& callee, Arguments& arguments) 
   std::string_view name = callee.name.text();
   if (std::find(std::begin(kBackwardHooks), std::end(kBackwardHooks), name) != std::end(kBackwardHooks)) {
     auto* where = registration(arguments.span);
-    report_registration(nullptr, where, arguments.get(0, "hook"), name);
+    report_registration(where, arguments.get(0, "hook"), name);
     return heap_.make<HandleObject>(where);
   }
   if (name == "gradient_checkpointing_enable" || name == "_set_gradient_checkpointing") {

@@ -469,7 +469,7 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
       } else if (tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::No && now == Truth::Yes) {
         // Traced since 2.12, unless the leaf reaches an output of the region.
         result.gb_id = "GB8985";
-        marks_.push_back(std::make_unique<Mark_>(Mark_{std::move(result)}));
+        marks_.push_back(std::make_unique<LeafMark>(LeafMark{std::move(result)}));
         auto mark = static_cast<std::uint32_t>(marks_.size() - 1);
         heap_.change(tensor)->marks.push_back(mark);
         tensor->own_mark = mark;
@@ -870,7 +870,7 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   if (one_of(name, {"torch.nn.modules.module.register_module_full_backward_hook", "torch.nn.modules.module.register_module_backward_hook", "torch.nn.modules.module.register_module_full_backward_pre_hook"})) {
     auto* where = registration(arguments.span);
     global_backward_hooks_.push_back(where);
-    report_registration(nullptr, where, first, plain);
+    report_registration(where, first, plain);
     return heap_.make<HandleObject>(where);
   }
   // ---- modules

@@ -273,10 +273,9 @@ struct ContextObject : Object {
 
 // A name that `from module import name` binds at module level; looked up when somebody reads it.
 struct DeferredObject : Object {
-  const ir::Module* from;
   std::string module;
   ir::Symbol name;
-  DeferredObject(const ir::Module* f, std::string m, ir::Symbol n) : Object(Kind::Deferred), from(f), module(std::move(m)), name(n) {}
+  DeferredObject(std::string m, ir::Symbol n) : Object(Kind::Deferred), module(std::move(m)), name(n) {}
 };
 
 struct UnionObject : Object {

@@ -239,7 +239,7 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
   return heap_.unknown;
 }
 
-Value Interpreter::unary(ir::UnaryOp op, Value operand, ir::Span span) {
+Value Interpreter::unary(ir::UnaryOp op, Value operand, ir::Span) {
   operand = without_none(operand);
   if (operand->kind == Kind::Tensor) {
     auto* result = heap_.make<TensorObject>(*as<TensorObject>(operand));
@@ -265,7 +265,6 @@ Value Interpreter::unary(ir::UnaryOp op, Value operand, ir::Span span) {
     result->from_tensor = operand->from_tensor;
     return result;
   }
-  (void)span;
   return heap_.unknown;
 }
 
@@ -705,7 +704,6 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
     }
     case Kind::Tensor: {
       auto* tensor = as<TensorObject>(object);
-      Value by = without_none(index);
       if (value->kind == Kind::Tensor) {
         auto* source = as<TensorObject>(value);
         if (source->requires_grad == Truth::Yes && tensor->requires_grad != Truth::Yes) {
@@ -716,7 +714,6 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
           tensor->marks.insert(tensor->marks.end(), source->marks.begin(), source->marks.end());
         }
       }
-      (void)by;
       break;
     }
     default: break;

@@ -298,7 +298,6 @@ Flows Interpreter::run_for(const Stmt& stmt) {
   Value rounds = iterate(iterable, frame_->module->expr(stmt.a).span);
   ExprId target = frame_->module->list(stmt.items)[0];
   Flows all = 0;
-  bool done = false;
   if (raised_) {
     --frame_->unresumable;
     return kRaise;
@@ -310,7 +309,6 @@ Flows Interpreter::run_for(const Stmt& stmt) {
       Flows flows = run_block(stmt.body);
       all = static_cast<Flows>(all | flows);
       if (raised_ || !(flows & (kNormal | kContinue))) {
-        done = true;
         if (!(flows & kBreak)) {
           --frame_->unresumable;
           return static_cast<Flows>((all & (kReturn | kRaise)) | ((all & kBreak) ? kNormal : 0));
@@ -340,7 +338,6 @@ Flows Interpreter::run_for(const Stmt& stmt) {
     }
     --inexact_loops_;
   }
-  (void)done;
   --frame_->unresumable;
   if (stmt.orelse.count && !(all & kBreak)) {
     Flows flows = run_block(stmt.orelse);
@@ -864,9 +861,9 @@ void Interpreter::run_import_from(const Stmt& stmt) {
     }
     bool top_level = !frame_->function && !frame_->class_body;
     if (top_level && program_.find(from)) {
-      assign(alias.target, heap_.make<DeferredObject>(&module, from, alias.name));
+      assign(alias.target, heap_.make<DeferredObject>(from, alias.name));
     } else {
-      assign(alias.target, import_name(module, from, alias.name));
+      assign(alias.target, import_name(from, alias.name));
     }
   }
 }
