@@ -749,23 +749,7 @@ InstanceObject* Interpreter::instantiate_root(ClassObject* cls) {
   instance->opaque = true;
   if (!init || init->kind != Kind::Function) return instance;
   auto* function = as<FunctionObject>(init);
-  Arguments arguments;
-  for (std::size_t i = 1; i < function->function->params.count; ++i) {
-    const ir::Param& param = function->module->params[function->function->params.first + i];
-    Value value = parameter_value(function, param, true);
-    if (param.kind == ir::ParamKind::VarArgs) {
-      arguments.more_positional = true;
-    } else if (param.kind == ir::ParamKind::KwArgs) {
-      arguments.more_keywords = true;
-    } else if (!arguments.more_positional && param.kind != ir::ParamKind::KeywordOnly) {
-      arguments.positional.push_back(value);
-    } else {
-      arguments.keywords.emplace_back(param.name, value);
-    }
-  }
-  arguments.span = function->function->name_span;
-  arguments.module = function->module;
-  arguments.positional_spans.resize(arguments.positional.size());
+  Arguments arguments = unknown_arguments(function, 1);
   call_function(function, instance, arguments);
   raised_ = nullptr;
   return instance;

@@ -4,16 +4,13 @@
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
+#include "analyzer/trace/one_of.h"
 
 namespace fullgraph::trace {
 
 using ir::Symbol;
 
 namespace {
-
-bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string_view layer_name(const ClassObject* cls) {
   for (const ClassObject* base : cls->mro) {
