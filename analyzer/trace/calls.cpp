@@ -169,6 +169,10 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
 }
 
 Value Interpreter::call_function(FunctionObject* function, Value self, Arguments& arguments) {
+  return self ? run_function(function, self, arguments) : call_constant_function(function, arguments);
+}
+
+Value Interpreter::run_function(FunctionObject* function, Value self, Arguments& arguments) {
   const ir::Function& code = *function->function;
   if (function->allowed) {
     auto* result = heap_.tensor(Origin::Intermediate);
@@ -291,72 +295,6 @@ void Interpreter::leave_region(Value result) {
 
 // ------------------------------------------------------------------------------------------------ classes
 
-// What a construction depends on, where that can be said: empty when it cannot.
-std::string Interpreter::construction_key(const ClassObject* cls, const Arguments& arguments) const {
-  if (!cls->is_module || !cls->cls || cls->closure || arguments.more_positional || arguments.more_keywords) return {};
-  std::string key = fmt::format("{}", static_cast<const void*>(cls));
-  auto add = [&](Value value) {
-    switch (value->kind) {
-      case Kind::None: key += "|None"; return true;
-      case Kind::Bool:
-      case Kind::Int:
-      case Kind::Float:
-      case Kind::Str:
-        if (value->known) {
-          if (value->kind == Kind::Bool) key += as<BoolObject>(value)->value ? "|True" : "|False";
-          if (value->kind == Kind::Int) key += fmt::format("|{}", as<IntObject>(value)->value);
-          if (value->kind == Kind::Float) key += fmt::format("|{}f", as<FloatObject>(value)->value);
-          if (value->kind == Kind::Str) key += "|'" + as<StrObject>(value)->value + "'";
-          return true;
-        }
-        key += fmt::format("|{}:{}", static_cast<int>(value->kind), value->sym ? value->sym->id : 0);
-        return true;
-      case Kind::Unknown:
-        key += fmt::format("|?{}", value->sym ? value->sym->id : 0);
-        return true;
-      case Kind::Instance: {
-        auto* instance = as<InstanceObject>(value);
-        auto known = some_instances_.find({instance->cls, instance->sym});
-        if (known == some_instances_.end() || known->second != instance || !instance->attributes.keys().empty()) return false;
-        key += fmt::format("|{}", static_cast<const void*>(instance));
-        return true;
-      }
-      case Kind::Class: key += fmt::format("|{}", static_cast<const void*>(value)); return !as<ClassObject>(value)->closure;
-      default: return false;
-    }
-  };
-  for (Value value : arguments.positional) {
-    if (!add(value)) return {};
-  }
-  for (const auto& [name, value] : arguments.keywords) {
-    key += fmt::format("|{}=", name.id);
-    if (!add(value)) return {};
-  }
-  return key;
-}
-
-// A model library builds the same blocks from the same symbolic configuration for every root. Each is built once, under
-// no condition; roots change it through the journal, so that the next root finds it as it was.
-Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
-  std::string key = entry_mode_ || frame_->region ? std::string() : construction_key(cls, arguments);
-  if (key.empty()) return construct(cls, arguments);
-  auto found = constructed_.find(key);
-  if (found != constructed_.end()) return found->second;
-  Heap::Persistent lasting(heap_);
-  auto mark = heap_.mark();
-  auto conditions = std::exchange(conditions_, {});
-  auto loops = std::exchange(inexact_loops_, 0);
-  // What the block keeps of its arguments must last as long as it does.
-  for (Value& argument : arguments.positional) argument = heap_.copy_scalar(argument);
-  for (auto& [name, argument] : arguments.keywords) argument = heap_.copy_scalar(argument);
-  Value value = construct(cls, arguments);
-  conditions_ = std::move(conditions);
-  inexact_loops_ = loops;
-  heap_.commit(mark);
-  if (steps_ <= step_limit_ && !raised_) constructed_.emplace(std::move(key), value);
-  return value;
-}
-
 Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
   if (cls->is_enum && cls->cls) return heap_.unknown;
   if (!cls->cls) {
@@ -375,7 +313,7 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
   if (is_subclass(cls, "torch.Tensor")) return construct_tensor(arguments, "torch.Tensor");
   Value init = class_attribute(cls, names::init);
   if (init && init->kind == Kind::Function) {
-    call_function(as<FunctionObject>(init), instance, arguments);
+    run_constructor(as<FunctionObject>(init), instance, arguments);
     if (entry_mode_ || !raised_) {
       if (raised_) return heap_.unknown;
     } else {

@@ -166,11 +166,12 @@ class Interpreter {
   std::vector<CompiledObject*> compiled_;
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
-  std::unordered_set<const ir::Function*> traced_functions_, run_functions_, long_decorators_;
+  std::unordered_set<const ir::Function*> traced_functions_, run_functions_, long_functions_;
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
+  std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time
   std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
   std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
@@ -202,7 +203,6 @@ class Interpreter {
   std::optional<bool> matches_pattern(ir::ExprId pattern, Value subject);  // binds captures
   bool resumable_context(Value manager) const;
   Value make_function(ir::FunctionId id);
-  Value call_decorator(Value decorator, Arguments& arguments);
   Value make_class(ir::ClassId id);
 
   // ---- expressions.cpp
@@ -237,7 +237,7 @@ class Interpreter {
   // ---- calls.cpp
   Value call(Value callee, Arguments& arguments);
   Value call_function(FunctionObject* function, Value self, Arguments& arguments);
-  Value call_class(ClassObject* cls, Arguments& arguments);
+  Value run_function(FunctionObject* function, Value self, Arguments& arguments);
   Value call_instance(InstanceObject* instance, Arguments& arguments);
   Value call_compiled(CompiledObject* compiled, Arguments& arguments);
   Value call_method(Value object, std::string_view name, std::vector<Value> arguments);
@@ -246,13 +246,21 @@ class Interpreter {
   void leave_region(Value result);
   Value value_from_annotation(const ir::Module& module, ir::ExprId annotation, const Sym* name);
   Value parameter_value(FunctionObject* function, const ir::Param& param, bool root);
-  std::string construction_key(const ClassObject* cls, const Arguments& arguments) const;
   Value construct(ClassObject* cls, Arguments& arguments);
   InstanceObject* some_instance(ClassObject* cls, const Sym* name);  // of which nothing but the class is known
   InstanceObject* instantiate_root(ClassObject* cls);  // built by its constructor from unknown arguments
   Value call_union(UnionObject* callees, Arguments& arguments);
   void raise_exception(std::string_view type, ir::Span span);
   Value iterate(Value iterable, ir::Span span);           // → a Sequence, exact or not
+
+  // ---- memo.cpp
+  std::string call_key(const void* callee, const Arguments& arguments) const;
+  Value run_unconditionally(Arguments& arguments, const std::function<Value()>& body);
+  Value call_class(ClassObject* cls, Arguments& arguments);
+  Value call_constant_function(FunctionObject* function, Arguments& arguments);
+  bool within_steps(const ir::Function* code, std::size_t most, const std::function<void()>& body);
+  Value call_decorator(Value decorator, Arguments& arguments);
+  void run_constructor(FunctionObject* init, InstanceObject* instance, Arguments& arguments);
 
   // ---- attributes.cpp
   Value attribute(Value object, ir::Symbol name, ir::Span span);

@@ -757,23 +757,6 @@ Value Interpreter::make_function(ir::FunctionId id) {
   return value;
 }
 
-// A decorator wraps what it gets in a few statements; one that does a lot (documentation, registries) is cut short, and
-// not tried again.
-Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
-  const ir::Function* code = decorator->kind == Kind::Function ? as<FunctionObject>(decorator)->function : nullptr;
-  if (code && long_decorators_.contains(code)) return heap_.unknown;
-  std::size_t limit = std::exchange(step_limit_, std::min(step_limit_, steps_ + 80));
-  Value result = call(decorator, arguments);
-  raised_ = nullptr;
-  if (steps_ > step_limit_) {
-    if (code) long_decorators_.insert(code);
-    steps_ = step_limit_;
-    result = heap_.unknown;
-  }
-  step_limit_ = limit;
-  return result;
-}
-
 Value Interpreter::make_class(ir::ClassId id) {
   const ir::Module& module = *frame_->module;
   const ir::Class& cls = module.cls(id);
