@@ -169,7 +169,7 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
 }
 
 Value Interpreter::call_function(FunctionObject* function, Value self, Arguments& arguments) {
-  return self ? run_function(function, self, arguments) : call_constant_function(function, arguments);
+  return self ? call_method_of(self, function, arguments) : call_constant_function(function, arguments);
 }
 
 Value Interpreter::run_function(FunctionObject* function, Value self, Arguments& arguments) {
@@ -313,7 +313,7 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
   if (is_subclass(cls, "torch.Tensor")) return construct_tensor(arguments, "torch.Tensor");
   Value init = class_attribute(cls, names::init);
   if (init && init->kind == Kind::Function) {
-    run_constructor(as<FunctionObject>(init), instance, arguments);
+    call_function(as<FunctionObject>(init), instance, arguments);
     if (entry_mode_ || !raised_) {
       if (raised_) return heap_.unknown;
     } else {

@@ -97,9 +97,6 @@ class Heap {
   void weaken(const Changes& changes);
   // Keeps the changes since `mark` for good: nothing will undo them.
   void commit(Mark mark);
-  // Ends the mark and keeps the changes since it undoable.
-  void keep(Mark mark) { open_serial_ = mark.serial; }
-  [[nodiscard]] bool changed_since(const Mark& mark) const { return journal_.size() > mark.position; }
 
   [[nodiscard]] Value join(Value a, Value b);
 

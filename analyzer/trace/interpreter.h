@@ -260,7 +260,7 @@ class Interpreter {
   Value call_constant_function(FunctionObject* function, Arguments& arguments);
   bool within_steps(const ir::Function* code, std::size_t most, const std::function<void()>& body);
   Value call_decorator(Value decorator, Arguments& arguments);
-  void run_constructor(FunctionObject* init, InstanceObject* instance, Arguments& arguments);
+  Value call_method_of(Value self, FunctionObject* function, Arguments& arguments);
 
   // ---- attributes.cpp
   Value attribute(Value object, ir::Symbol name, ir::Span span);

@@ -10,8 +10,8 @@
 namespace fullgraph::trace {
 
 namespace {
-constexpr std::size_t kDecoratorSteps = 80;     // a decorator wraps what it gets in a few statements
-constexpr std::size_t kConstructorSteps = 200;  // so does the constructor of what is no module: it stores its arguments
+constexpr std::size_t kDecoratorSteps = 80;  // a decorator wraps what it gets in a few statements
+constexpr std::size_t kHelperSteps = 120;    // an object that helps to build modules stores its arguments
 }  // namespace
 
 // What a call depends on, where its arguments say that: empty when they do not.
@@ -87,11 +87,24 @@ Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
   return value;
 }
 
+namespace {
+
+bool is_constant(Value value) {
+  if (value->kind == Kind::Tuple) {
+    auto* tuple = as<SequenceObject>(value);
+    return tuple->exact && std::all_of(tuple->items.begin(), tuple->items.end(), is_constant);
+  }
+  bool shared = value->kind == Kind::Function || value->kind == Kind::Class || value->kind == Kind::PyModule || value->kind == Kind::External;
+  return value->kind <= Kind::Bytes || (shared && value->lasting);
+}
+
+}  // namespace
+
 // Python:  if is_package_available("flash_attn"): …
-// Eager calls of functions with constant arguments give the same each time, unless they change something outside.
+// Eager calls of a module's functions with constant arguments run once; what they change (a cache, a flag) stays changed.
 Value Interpreter::call_constant_function(FunctionObject* function, Arguments& arguments) {
-  bool shared = !entry_mode_ && !frame_->region && !function->closure && !function->owner && function->contexts.empty();
-  std::string key = shared ? call_key(function->function, arguments) : std::string();
+  bool shared = !entry_mode_ && !frame_->region && function->lasting && !function->owner;
+  std::string key = shared ? call_key(function, arguments) : std::string();
   if (key.empty()) return run_function(function, nullptr, arguments);
   auto found = constant_calls_.find(key);
   if (found != constant_calls_.end()) return found->second ? found->second : run_function(function, nullptr, arguments);
@@ -99,24 +112,27 @@ Value Interpreter::call_constant_function(FunctionObject* function, Arguments& a
   auto mark = heap_.mark();
   std::size_t events = events_.size();
   Value value = run_unconditionally(arguments, [&] { return run_function(function, nullptr, arguments); });
-  bool closed = !heap_.changed_since(mark) && events_.size() == events && !raised_ && steps_ <= step_limit_;
-  heap_.keep(mark);
-  constant_calls_.emplace(std::move(key), closed && value->kind <= Kind::Bytes ? value : nullptr);
+  heap_.commit(mark);
+  bool known = events_.size() == events && !raised_ && steps_ <= step_limit_ && is_constant(value);
+  constant_calls_.emplace(std::move(key), known ? value : nullptr);
   return value;
 }
 
 // Runs `body`, the call of `code`, for a number of steps at most. What needs more is cut short, and not tried again.
 bool Interpreter::within_steps(const ir::Function* code, std::size_t most, const std::function<void()>& body) {
   if (code && long_functions_.contains(code)) return false;
-  std::size_t limit = std::exchange(step_limit_, std::min(step_limit_, steps_ + most));
-  body();
-  bool finished = steps_ <= step_limit_;
-  if (!finished) {
-    if (code) long_functions_.insert(code);
-    steps_ = step_limit_;
+  std::size_t own = steps_ + most;
+  if (own >= step_limit_) {  // whoever set that limit is cut short first
+    body();
+    return steps_ <= step_limit_;
   }
+  std::size_t limit = std::exchange(step_limit_, own);
+  body();
   step_limit_ = limit;
-  return finished;
+  if (steps_ <= own) return true;
+  if (code) long_functions_.insert(code);
+  steps_ = own;
+  return false;
 }
 
 Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
@@ -127,14 +143,15 @@ Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
   return result;
 }
 
-// A library's constructors of other things than modules: a long one (defaults of generation, registries) is left
-// unfinished, and its object may have any attribute.
-void Interpreter::run_constructor(FunctionObject* init, InstanceObject* instance, Arguments& arguments) {
-  if (entry_mode_ || frame_->region || instance->module) {
-    call_function(init, instance, arguments);
-  } else if (!within_steps(init->function, kConstructorSteps, [&] { call_function(init, instance, arguments); })) {
-    instance->opaque = true;
-  }
+// A library's eager code on objects that are no modules: what is long (defaults of generation, registries) is left
+// unfinished. Its result is not known, and its object may have any attribute.
+Value Interpreter::call_method_of(Value self, FunctionObject* function, Arguments& arguments) {
+  bool helper = !entry_mode_ && !frame_->region && self->kind == Kind::Instance && !as<InstanceObject>(self)->module;
+  if (!helper) return run_function(function, self, arguments);
+  Value result = heap_.unknown;
+  if (within_steps(function->function, kHelperSteps, [&] { result = run_function(function, self, arguments); })) return result;
+  as<InstanceObject>(self)->opaque = true;
+  return heap_.unknown;
 }
 
 }  // namespace fullgraph::trace
