@@ -221,7 +221,6 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   Frame* outer = std::exchange(frame_, &frame);
   ++depth_;
   if (traced()) traced_functions_.insert(&code);
-  run_functions_.insert(&code);
   if (entry_mode_ && !frame.region) entry_functions_.emplace_back(&code, function->module);
   Value result = nullptr;
   if (code.lambda_body) {

@@ -30,20 +30,24 @@ Condition operator!(const Condition& condition) {
 
 namespace {
 
+std::string words_of(const Condition& atom) {
+  if (!atom.text.empty() || (!atom.sym && !atom.where.module)) return atom.text;
+  return atom.sym ? atom.sym->text : one_line(*atom.where.module, atom.where.span);
+}
+
 std::string condition_words(const Condition& condition, bool truth) {
   switch (condition.kind) {
     case Condition::Kind::True: return truth ? "true" : "false";
     case Condition::Kind::False: return truth ? "false" : "true";
     case Condition::Kind::Atom: {
-      if (condition.negated == truth) {
-        constexpr std::string_view is_none = " is None";
-        if (condition.text.ends_with(is_none)) return condition.text.substr(0, condition.text.size() - is_none.size()) + " is not None";
-        constexpr std::string_view is_not_none = " is not None";
-        if (condition.text.ends_with(is_not_none)) return condition.text.substr(0, condition.text.size() - is_not_none.size()) + " is None";
-        bool simple = condition.text.find(' ') == std::string::npos;
-        return simple || condition.sym ? "not " + condition.text : "not (" + condition.text + ")";
-      }
-      return condition.text;
+      std::string text = words_of(condition);
+      if (condition.negated != truth) return text;
+      constexpr std::string_view is_none = " is None";
+      if (text.ends_with(is_none)) return text.substr(0, text.size() - is_none.size()) + " is not None";
+      constexpr std::string_view is_not_none = " is not None";
+      if (text.ends_with(is_not_none)) return text.substr(0, text.size() - is_not_none.size()) + " is None";
+      bool simple = text.find(' ') == std::string::npos;
+      return simple || condition.sym ? "not " + text : "not (" + text + ")";
     }
     case Condition::Kind::And:
     case Condition::Kind::Or: {
@@ -74,7 +78,8 @@ std::string Interpreter::condition_text(bool& training, bool& grad) const {
   for (const auto& term : conditions_) {
     if (term.sym && term.sym->what == Sym::What::Training && term.value) training = true;
     if (term.sym && term.sym->what == Sym::What::GradMode && term.value) grad = true;
-    if (std::find(words.begin(), words.end(), term.text) == words.end()) words.push_back(term.text);
+    std::string text = condition_words(term.condition, term.holds);
+    if (std::find(words.begin(), words.end(), text) == words.end()) words.push_back(std::move(text));
   }
   std::string result;
   for (const auto& word : words) {
@@ -94,12 +99,18 @@ void Interpreter::assume(const Condition& condition, bool truth) {
       if ((condition.kind == Condition::Kind::And) == truth) {
         for (const auto& part : condition.parts) assume(part, truth);
       } else {
-        conditions_.push_back({condition_words(condition, truth), nullptr, true});
+        conditions_.push_back({condition, truth, nullptr, true});
       }
       return;
     case Condition::Kind::Atom: {
       bool value = truth != condition.negated;
-      conditions_.push_back({condition_words(condition, truth), condition.sym, value});
+      Condition atom;
+      atom.kind = condition.kind;
+      atom.negated = condition.negated;
+      atom.sym = condition.sym;
+      atom.text = condition.text;
+      atom.where = condition.where;
+      conditions_.push_back({std::move(atom), truth, condition.sym, value});
       for (const auto& narrowing : condition.narrowings) {
         Value narrowed = truth ? narrowing.when_true : narrowing.when_false;
         if (!narrowed) continue;
@@ -216,10 +227,11 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
   Condition atom;
   atom.kind = Condition::Kind::Atom;
   atom.sym = value->sym;
-  atom.text = value->sym ? value->sym->text : text(expr.span);
+  atom.where = {frame_->module, expr.span};
   if (certain->kind == Kind::Tensor) {
     graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
     if (maybe_none) narrow_place(atom, id, certain, nullptr);
+    if (value->sym) atom.text = value->sym->text;
     atom.sym = nullptr;
     return atom;
   }
@@ -318,7 +330,7 @@ Condition Interpreter::eval_condition(ExprId id) {
       if (auto known = is_instance(subject, type)) return Condition::known(*known);
       Condition atom;
       atom.kind = Condition::Kind::Atom;
-      atom.text = text(expr.span);
+      atom.where = {frame_->module, expr.span};
       if (subject->kind == Kind::Union) {
         narrow_place(atom, arguments[0], filter(subject, [&](Value v) { return is_instance(v, type) != std::optional(false); }),
                      filter(subject, [&](Value v) { return is_instance(v, type) != std::optional(true); }));

@@ -51,8 +51,10 @@ void Interpreter::leave_frames() {
   }
 }
 
-std::string Interpreter::text(Span span) const {
-  std::string_view source = frame_->module->source->text(span);
+std::string Interpreter::text(Span span) const { return one_line(*frame_->module, span); }
+
+std::string one_line(const ir::Module& module, Span span) {
+  std::string_view source = module.source->text(span);
   std::string result;
   bool blank = false;
   for (char c : source) {

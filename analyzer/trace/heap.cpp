@@ -256,14 +256,25 @@ void Heap::rollback(Mark mark) {
   open_serial_ = mark.serial;
 }
 
+namespace {
+constexpr std::size_t kFew = 16;  // so many places are compared faster than hashed
+}
+
 Heap::Changes Heap::take(Mark mark) {
   Changes changes;
-  std::unordered_set<Place, PlaceHash> seen;
+  std::unordered_set<Place, PlaceHash> seen;  // used once there are many
   for (std::size_t i = mark.position; i < journal_.size(); ++i) {
     const Place& place = journal_[i].place;
-    if (seen.insert(place).second) changes.list.push_back({place, journal_[i].old, content(place)});
+    if (changes.list.size() < kFew ? changes.find(place) != nullptr : !seen.insert(place).second) continue;
+    changes.list.push_back({place, std::move(journal_[i].old), content(place)});
+    if (changes.list.size() == kFew) {
+      for (const auto& change : changes.list) seen.insert(change.place);
+    }
   }
-  rollback(mark);
+  // Back to what was there first; what came between needs no visit.
+  for (const auto& change : changes.list) put(change.place, change.before);
+  journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(mark.position), journal_.end());
+  open_serial_ = mark.serial;
   return changes;
 }
 
@@ -293,6 +304,13 @@ bool Heap::Changes::affects_control_flow() const {
   });
 }
 
+const Heap::Changes::Change* Heap::Changes::find(const Place& place) const {
+  for (const auto& change : list) {
+    if (change.place == place) return &change;
+  }
+  return nullptr;
+}
+
 void Heap::Changes::drop(const EnvObject* env) {
   std::erase_if(list, [&](const Change& change) {
     return (change.place.kind == Place::Kind::Slot || change.place.kind == Place::Kind::Name) && change.place.object == env;
@@ -300,26 +318,30 @@ void Heap::Changes::drop(const EnvObject* env) {
 }
 
 void Heap::join(const Changes& first, const Changes& second) {
-  auto index = [](const Changes& changes) {
-    std::unordered_map<Place, const Changes::Change*, PlaceHash> result;
-    for (const auto& change : changes.list) result.emplace(change.place, &change);
-    return result;
+  struct Index {
+    explicit Index(const Changes& of) : changes(of) {
+      if (of.list.size() < kFew) return;
+      for (const auto& change : of.list) places.emplace(change.place, &change);
+    }
+    const Changes::Change* find(const Place& place) const {
+      if (changes.list.size() < kFew) return changes.find(place);
+      auto found = places.find(place);
+      return found == places.end() ? nullptr : found->second;
+    }
+    const Changes& changes;
+    std::unordered_map<Place, const Changes::Change*, PlaceHash> places;
   };
-  const auto in_first = index(first), in_second = index(second);
-  auto find = [](const auto& changes, const Place& place) {
-    auto found = changes.find(place);
-    return found == changes.end() ? nullptr : found->second;
-  };
+  const Index in_first(first), in_second(second);
   auto set = [&](const Place& place, Content joined) {
     record({place, content(place)});
     put(place, joined);
   };
   for (const auto& change : first.list) {
-    const auto* other = find(in_second, change.place);
+    const auto* other = in_second.find(change.place);
     set(change.place, join(change.after, other ? other->after : change.before, change.place));
   }
   for (const auto& change : second.list) {
-    if (!find(in_first, change.place)) set(change.place, join(change.before, change.after, change.place));
+    if (!in_first.find(change.place)) set(change.place, join(change.before, change.after, change.place));
   }
 }
 

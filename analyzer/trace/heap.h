@@ -159,6 +159,7 @@ class Heap::Changes {
   // Could code that runs after these changes take another way than before them? Tensors stay tensors and containers
   // containers; a None that became something, or another flag or number, may decide a branch.
   [[nodiscard]] bool affects_control_flow() const;
+  [[nodiscard]] const Change* find(const Place& place) const;  // looks at each
   // Leaves out changes of the variables of `env`.
   void drop(const EnvObject* env);
 };

@@ -75,7 +75,9 @@ struct Condition {
   // Atom: `value` has this truth, or (Test::…) is of this kind
   const Sym* sym = nullptr;
   bool negated = false;
-  std::string text;             // as written, without negation
+  // How it reads, without negation: `text`; without one, the name of `sym`; without that, the source at `where`.
+  std::string text;
+  Location where;
   // What holds of a place when the atom is true or false (null: nothing to narrow)
   struct Narrowing {
     EnvObject* env = nullptr;
@@ -101,7 +103,8 @@ Condition operator!(const Condition& condition);
 
 // One conjunct of the path condition.
 struct Term {
-  std::string text;
+  Condition condition;  // its words are needed for few terms, and made when they are
+  bool holds = true;
   const Sym* sym = nullptr;
   bool value = true;
 };
@@ -110,6 +113,9 @@ struct LeafMark {  // a requires_grad_() call on an intermediate
   Event event;
   bool reported = false;
 };
+
+// The source of a span with its blanks and line ends as single blanks, cut when it is long.
+std::string one_line(const ir::Module& module, ir::Span span);
 
 class Interpreter {
  public:
@@ -126,7 +132,6 @@ class Interpreter {
   std::vector<Event>& events() { return events_; }
   // Functions that some traced frame has run.
   [[nodiscard]] const std::unordered_set<const ir::Function*>& traced_functions() const { return traced_functions_; }
-  [[nodiscard]] const std::unordered_set<const ir::Function*>& run_functions() const { return run_functions_; }
 
  private:
   friend struct Models;
@@ -166,7 +171,7 @@ class Interpreter {
   std::vector<CompiledObject*> compiled_;
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
-  std::unordered_set<const ir::Function*> traced_functions_, run_functions_, long_functions_;
+  std::unordered_set<const ir::Function*> traced_functions_, long_functions_;
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;

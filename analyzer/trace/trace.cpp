@@ -145,7 +145,7 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   std::vector<std::pair<std::uint64_t, std::vector<Event>>> found;
   std::mutex lock;
   std::atomic<std::size_t> done = 0;
-  std::unordered_set<const ir::Function*> reached, run;
+  std::unordered_set<const ir::Function*> reached;
 
   auto pass = [&](std::size_t count, std::uint64_t order, std::size_t total, const std::function<void(Interpreter&, std::size_t)>& work) {
     std::atomic<std::size_t> next = 0;
@@ -165,7 +165,6 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
     for (auto& interpreter : interpreters) {
       if (!interpreter) continue;
       reached.insert(interpreter->traced_functions().begin(), interpreter->traced_functions().end());
-      run.insert(interpreter->run_functions().begin(), interpreter->run_functions().end());
     }
   };
 
