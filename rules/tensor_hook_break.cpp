@@ -89,7 +89,7 @@ constexpr std::array wordings{
     Wording{"GB0029", "a hook on the computed tensor ",
             " ends the graph up to torch 2.10; use an autograd.Function or "
             "upgrade torch"},
-    Wording{"GB0108", "`retain_grad()` of the computed tensor ",
+    Wording{"GB0108", "`retain_grad()` of ",
             " ends the graph; return the tensor and use "
             "`torch.autograd.grad` outside"},
 };

@@ -76,4 +76,11 @@ std::string one_line(const ir::Module& module, Span span) {
   return result;
 }
 
+// module.register_full_backward_hook(…): what stands before the method's name
+std::string Interpreter::receiver(Span call, std::string_view method) const {
+  std::string result = text(call);
+  result.resize(std::min(result.size(), result.find("." + std::string(method))));
+  return result;
+}
+
 }  // namespace fullgraph::trace

@@ -160,6 +160,7 @@ class Interpreter {
   int inexact_loops_ = 0;        // loops around whose number of rounds is not known
   std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside
   bool hop_counted_ = false;     // … and one of them got another plain value
+  const std::string* hooked_ = nullptr;  // … and that body is a hook on the tensor of this name
   const Event* policy_ = nullptr; // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
   bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
@@ -315,7 +316,7 @@ class Interpreter {
   Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
   void report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments);
   void report_registration(Registration* where, Value hook, std::string_view method);
-  void run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments);
+  void run_tensor_hook(TensorObject* tensor, Value hook, std::string_view method, Arguments& arguments);
   void flush_registrations();
   void note_compile();
   void report_compile_divergence(const ir::Stmt& stmt, const Condition& condition);
@@ -349,6 +350,7 @@ class Interpreter {
   [[nodiscard]] bool is_fullgraph() const { return fullgraph_.value_or(options_.fullgraph); }
   void leave_frames();
   std::string text(ir::Span span) const;
+  std::string receiver(ir::Span call, std::string_view method) const;  // the object of a call of `method`, as written
 };
 
 }  // namespace fullgraph::trace

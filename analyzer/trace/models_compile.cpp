@@ -169,7 +169,11 @@ void Interpreter::report_side_effect(const Object* object, Value value, ir::Span
     hop_counted_ = true;
     return;
   }
-  graph_break(EventKind::Unsupported, span, "GB0067", "side effect", text(span));
+  if (hooked_) {
+    graph_break(EventKind::TensorHookBreak, span, "GB0067", "side effect", *hooked_);
+  } else {
+    graph_break(EventKind::Unsupported, span, "GB0067", "side effect", text(span));
+  }
 }
 
 }  // namespace fullgraph::trace

@@ -64,9 +64,7 @@ void Interpreter::report_registration(Registration* where, Value hook, std::stri
   Event result = event(EventKind::ModuleBackwardHook, where->where.span);
   result.callee = method;
   result.traced = false;
-  // module.register_full_backward_hook(…): what stands before the method's name
-  result.subject = text(where->where.span);
-  result.subject.resize(std::min(result.subject.size(), result.subject.find("." + std::string(method))));
+  result.subject = receiver(where->where.span, method);
   Value function = hook;
   while (function && (function->kind == Kind::Partial || function->kind == Kind::Method))
     function = function->kind == Kind::Partial ? as<PartialObject>(function)->function : as<MethodObject>(function)->function;

@@ -493,9 +493,10 @@ Value Interpreter::sequence_method(SequenceObject* sequence, std::string_view na
     sequence->items.clear();
     sequence->exact = false;
   };
+  if (hop_serial_ != 0 && one_of(name, {"append", "add", "extend", "update", "insert", "pop", "popleft", "clear", "reverse", "sort", "remove", "discard"}))
+    report_side_effect(sequence, nullptr, arguments.span);
   if (name == "append" || name == "add") {
     if (!first) return heap_.none;
-    report_side_effect(sequence, nullptr, arguments.span);
     heap_.change(sequence);
     if (sequence->exact && inexact_loops_ == 0) {
       if (name == "add" && std::any_of(sequence->items.begin(), sequence->items.end(), [&](Value have) { return equal(have, first) == std::optional(true); })) return heap_.none;
@@ -621,6 +622,7 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
         result = dict->entries[i].value;
         bool maybe = dict->entries[i].maybe;
         if (name == "pop") {
+          report_side_effect(dict, nullptr, arguments.span);
           heap_.change(dict);
           dict->entries.erase(dict->entries.begin() + static_cast<std::ptrdiff_t>(i));
         }

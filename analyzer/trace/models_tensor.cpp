@@ -478,8 +478,14 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   if (one_of(name, {"register_hook", "register_post_accumulate_grad_hook"})) {
     auto* handle = heap_.make<HandleObject>(registration(arguments.span));
     if (tensor->parameter && !frame_->region) heap_.change(tensor)->hook = handle->registration;
-    if (traced() && first) run_tensor_hook(tensor, first, arguments);
+    if (traced() && first) run_tensor_hook(tensor, first, name, arguments);
     return handle;
+  }
+  if (name == "retain_grad") {
+    std::string full = "torch.Tensor.retain_grad";
+    const profile::Callable* callable = profile_.callable(full);
+    if (callable && !callable->gb_id.empty()) graph_break(EventKind::TensorHookBreak, arguments.span, callable->gb_id, full, receiver(arguments.span, name));
+    return heap_.none;
   }
   if (name == "detach_" ) {
     heap_.change(tensor)->requires_grad = Truth::No;
@@ -536,20 +542,25 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
 }
 
 // Runs the body of a tensor hook as Dynamo does when it traces the registration.
-void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, Arguments& arguments) {
+void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, std::string_view method, Arguments& arguments) {
   if (tensor->requires_grad == Truth::No) return;
+  // On what comes from outside, the hook is registered after the graph has run: its body is not traced.
+  if (tensor->parameter || tensor->origin == Origin::Input || tensor->origin == Origin::Parameter || tensor->origin == Origin::Buffer) return;
   auto* grad = heap_.make<TensorObject>();
   grad->origin = Origin::Intermediate;
   grad->dtype = Dtype::Float;
   grad->shape = tensor->shape;
   grad->requires_grad = Truth::No;
+  const std::string subject = receiver(arguments.span, method);
   Value code = hook->kind == Kind::Method ? as<MethodObject>(hook)->function : hook;
   if (code->kind == Kind::Function && span_contains_name(*as<FunctionObject>(code)->module, as<FunctionObject>(code)->function->span, {"is_contiguous", "stride"})) {
-    graph_break(EventKind::TensorHookBreak, arguments.span, "GB7444", "stride", text(arguments.span));
+    graph_break(EventKind::TensorHookBreak, arguments.span, "GB7444", "stride", subject);
   }
   std::size_t before = events_.size();
   auto mark = heap_.mark();
   auto outer_serial = std::exchange(hop_serial_, heap_.serial());
+  auto outer_counted = std::exchange(hop_counted_, false);
+  auto outer_hooked = std::exchange(hooked_, &subject);
   Arguments one;
   one.positional = {grad};
   one.positional_spans = {arguments.span};
@@ -557,7 +568,10 @@ void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, Arguments& a
   one.module = arguments.module;
   call(hook, one);
   hop_serial_ = outer_serial;
+  hooked_ = outer_hooked;
   raised_ = nullptr;
+  if (hop_counted_) graph_break(EventKind::TensorHookBreak, arguments.span, "GB4413", "side effect", subject);
+  hop_counted_ = outer_counted;
   heap_.weaken(heap_.take(mark));
   for (std::size_t i = before; i < events_.size(); ++i) {
     if (!events_[i].gb_id.empty() && events_[i].kind == EventKind::Output) events_[i].detail = "in the body of a tensor hook";

@@ -661,6 +661,7 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
   object = without_none(object);
   switch (object->kind) {
     case Kind::Dict: {
+      report_side_effect(object, nullptr, span);
       auto* dict = heap_.change(as<DictObject>(object));
       for (auto& entry : dict->entries) {
         auto same = entry.key == index ? std::optional(true) : equal(entry.key, index);
@@ -681,6 +682,7 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
       break;
     }
     case Kind::List: {
+      report_side_effect(object, nullptr, span);
       auto* list = heap_.change(as<SequenceObject>(object));
       auto size = static_cast<std::int64_t>(list->items.size());
       if (list->exact && index->kind == Kind::Int && index->known) {
