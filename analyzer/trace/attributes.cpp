@@ -568,6 +568,31 @@ void Interpreter::report_requires_grad_flag(ir::Span assignment) {
   }
 }
 
+void Interpreter::report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span, ir::Span object_span) {
+  if (!traced()) return;
+  Event result = event(EventKind::RequiresGradAssigned, span);
+  result.gb_id = "GB0206";
+  result.subject = text(object_span);
+  result.origin = origin;
+  result.value = flag ? (*flag ? Truth::Yes : Truth::No) : Truth::Unknown;
+  graph_break(std::move(result));
+  if (flag == std::optional(true)) report_requires_grad_flag(span);
+}
+
+// Python:  self.weight.register_post_accumulate_grad_hook(hook)
+//          self.weight = nn.Parameter(loaded)      (or register_parameter("weight", …))
+void Interpreter::report_replaced_parameter(Value old, Value value, std::string subject, ir::Span span) {
+  if (!old || old == value || old->kind != Kind::Tensor) return;
+  const Registration* hook = as<TensorObject>(old)->hook;
+  if (!hook || hook->removed) return;
+  Event lost = event(EventKind::ParameterReplaced, hook->where.span);
+  lost.where = hook->where;
+  lost.traced = false;
+  lost.subject = std::move(subject);
+  lost.related.push_back({{frame_->module, span}, "the parameter is replaced here, without its hook"});
+  emit(std::move(lost));
+}
+
 void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span span, ir::Span object_span) {
   object = without_none(object);
   switch (object->kind) {
@@ -588,14 +613,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       }
       if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass) set_subscript(instance->payload, heap_.string(name.text()), value, span);
       report_side_effect(instance, value, span);
-      if (Value old = instance->attributes.get(name); old && old != value && old->kind == Kind::Tensor && as<TensorObject>(old)->hook && !as<TensorObject>(old)->hook->removed) {
-        Event lost = event(EventKind::ParameterReplaced, as<TensorObject>(old)->hook->where.span);
-        lost.where = as<TensorObject>(old)->hook->where;
-        lost.traced = false;
-        lost.subject = text(span);
-        lost.related.push_back({{frame_->module, span}, "the parameter is replaced here, without its hook"});
-        emit(std::move(lost));
-      }
+      report_replaced_parameter(instance->attributes.get(name), value, text(span), span);
       heap_.set_attribute(instance, instance->attributes, name, value);
       return;
     }
@@ -614,15 +632,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       auto* tensor = as<TensorObject>(object);
       if (name == names::requires_grad) {
         auto known = truth(value);
-        if (traced()) {
-          Event result = event(EventKind::RequiresGradAssigned, span);
-          result.gb_id = "GB0206";
-          result.subject = text(object_span);
-          result.origin = tensor->parameter ? Origin::Parameter : tensor->origin;
-          result.value = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
-          graph_break(std::move(result));
-          if (known == std::optional(true)) report_requires_grad_flag(span);
-        }
+        report_requires_grad_assigned(tensor->parameter ? Origin::Parameter : tensor->origin, known, span, object_span);
         heap_.change(tensor)->requires_grad = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
       } else if (name == names::data && traced() && tensor->origin == Origin::Intermediate) {
         graph_break(EventKind::Unsupported, span, "GB0056", text(span), text(object_span));
@@ -632,15 +642,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
     case Kind::Compiled: set_attribute(as<CompiledObject>(object)->target, name, value, span, object_span); return;
     case Kind::Unknown:
       // hidden_states of which nothing is known: the name of the attribute tells that it is a tensor
-      if (name == names::requires_grad && traced()) {
-        Event result = event(EventKind::RequiresGradAssigned, span);
-        result.gb_id = "GB0206";
-        result.subject = text(object_span);
-        auto known = truth(value);
-        result.value = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
-        graph_break(std::move(result));
-        if (known == std::optional(true)) report_requires_grad_flag(span);
-      }
+      if (name == names::requires_grad) report_requires_grad_assigned(Origin::Unknown, truth(value), span, object_span);
       return;
     default: return;
   }

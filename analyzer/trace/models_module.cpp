@@ -282,7 +282,9 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
         tensor->origin = name == "register_buffer" ? Origin::Buffer : Origin::Parameter;
         value = tensor;
       }
-      heap_.set_attribute(module, module->attributes, Symbol::intern(as<StrObject>(attribute_name)->value), value);
+      Symbol attribute = Symbol::intern(as<StrObject>(attribute_name)->value);
+      report_replaced_parameter(module->attributes.get(attribute), value, receiver(arguments.span, name) + "." + as<StrObject>(attribute_name)->value, arguments.span);
+      heap_.set_attribute(module, module->attributes, attribute, value);
     }
     return heap_.none;
   }
