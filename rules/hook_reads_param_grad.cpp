@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view documentation = R"(## What it does
 
-Reports the registration of a module backward hook whose body reads `.grad` of a parameter.
+Reports the registration of a module backward hook that reads `.grad` of a parameter, itself or in a function that it
+calls.
 
 ## Why is this bad?
 
@@ -57,8 +58,7 @@ constexpr std::array events{trace::EventKind::HookReadsParamGrad};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = "the module backward hook " +
-                       named(event.subject.empty() ? event.callee : event.subject, "here") +
+  diagnostic.message = "the backward hook on " + named(event.subject, "a module") +
                        " reads `.grad` of parameters, which may not be accumulated yet when it runs; use "
                        "`register_post_accumulate_grad_hook` on the parameters";
   advise(diagnostic, "Move the body into a hook registered with `Tensor.register_post_accumulate_grad_hook`");

@@ -316,6 +316,8 @@ class Interpreter {
   Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
   void report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments);
   void report_registration(Registration* where, Value hook, std::string_view method);
+  Value named_in(FunctionObject* function, const ir::Expr& expr);
+  bool reads_gradient(FunctionObject* function, int depth = 0);
   void run_tensor_hook(TensorObject* tensor, Value hook, std::string_view method, Arguments& arguments);
   void flush_registrations();
   void note_compile();

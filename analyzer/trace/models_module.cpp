@@ -58,6 +58,44 @@ bool Interpreter::span_contains_name(const ir::Module& module, ir::Span span, st
   return false;
 }
 
+// What a name or `self.name` in the body of a function is, as far as that can be said without running it.
+Value Interpreter::named_in(FunctionObject* function, const ir::Expr& expr) {
+  const ir::Module& module = *function->module;
+  if (expr.kind == ir::ExprKind::Attribute && function->owner && function->function->params.count > 0) {
+    const ir::Expr& object = module.expr(expr.a);
+    bool of_self = object.kind == ir::ExprKind::Name && object.name == module.params[function->function->params.first].name;
+    return of_self ? class_attribute(function->owner, expr.name) : nullptr;
+  }
+  if (expr.kind != ir::ExprKind::Name || static_cast<ir::Scope>(expr.op) == ir::Scope::Local) return nullptr;
+  auto* env = heap_.make<EnvObject>();
+  env->module = &module;
+  env->parent = function->closure;
+  env->globals = module_object(&module)->globals;
+  Frame inside;
+  inside.module = &module;
+  inside.env = env;
+  inside.caller = frame_;
+  Frame* outer = std::exchange(frame_, &inside);
+  Value value = eval_name(expr);
+  frame_ = outer;
+  return value;
+}
+
+// Does a function, or one that it calls by name, read `.grad`? torch.autograd.grad does not count.
+bool Interpreter::reads_gradient(FunctionObject* function, int depth) {
+  constexpr int deepest = 3;
+  const ir::Module& module = *function->module;
+  const ir::Span body = function->function->span;
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.span.begin < body.begin || expr.span.end > body.end) continue;
+    if (expr.kind == ir::ExprKind::Attribute && expr.name == names::grad && module.expr(expr.a).name.text() != "autograd") return true;
+    if (expr.kind != ir::ExprKind::Call || depth == deepest) continue;
+    Value callee = named_in(function, module.expr(expr.a));
+    if (callee && callee->kind == Kind::Function && callee != function && reads_gradient(as<FunctionObject>(callee), depth + 1)) return true;
+  }
+  return false;
+}
+
 // A backward hook on a module, registered in code that is not traced: reported unless its handle is removed later on.
 void Interpreter::report_registration(Registration* where, Value hook, std::string_view method) {
   if (frame_->region) return;
@@ -68,14 +106,12 @@ void Interpreter::report_registration(Registration* where, Value hook, std::stri
   Value function = hook;
   while (function && (function->kind == Kind::Partial || function->kind == Kind::Method))
     function = function->kind == Kind::Partial ? as<PartialObject>(function)->function : as<MethodObject>(function)->function;
-  if (function && function->kind == Kind::Function) {
+  if (function && function->kind == Kind::Function && reads_gradient(as<FunctionObject>(function))) {
     auto* object = as<FunctionObject>(function);
-    if (span_contains_name(*object->module, object->function->span, {"grad"})) {
-      Event reads = result;
-      reads.kind = EventKind::HookReadsParamGrad;
-      reads.related.push_back({{object->module, object->function->name_span}, "the hook is defined here"});
-      pending_registrations_.emplace_back(where, std::move(reads));
-    }
+    Event reads = result;
+    reads.kind = EventKind::HookReadsParamGrad;
+    reads.related.push_back({{object->module, object->function->name_span}, "the hook is defined here"});
+    pending_registrations_.emplace_back(where, std::move(reads));
   }
   pending_registrations_.emplace_back(where, std::move(result));
 }
