@@ -322,6 +322,7 @@ Value Interpreter::eval_call(const Expr& expr) {
   Arguments arguments = eval_arguments(expr);
   if (raised_) return heap_.unknown;
   if (callee->kind == Kind::Unknown && callee_expr.kind == ExprKind::Attribute) return unknown_method(callee_expr, arguments);
+  if (callee_expr.name == names::gradient_checkpointing_enable && callee->kind == Kind::Method) report_checkpoint_settings(names::gradient_checkpointing_enable.text(), arguments);
   return call(callee, arguments);
 }
 

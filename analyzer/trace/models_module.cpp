@@ -170,7 +170,7 @@ Value Interpreter::unknown_method(const ir::Expr& callee, Arguments& arguments) 
     report_registration(where, arguments.get(0, "hook"), name);
     return heap_.make<HandleObject>(where);
   }
-  if (name == "gradient_checkpointing_enable" || name == "_set_gradient_checkpointing") {
+  if (callee.name == names::gradient_checkpointing_enable || name == "_set_gradient_checkpointing") {
     report_checkpoint_settings(name, arguments);
   }
   return heap_.unknown;
