@@ -488,6 +488,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     }
     case Kind::Compiled: {
       auto* compiled = as<CompiledObject>(object);
+      if (compiled->disabled != Disabled::No) return attribute_or_null(compiled->target, name, span);
       if (name.text() == "register_full_backward_hook" || name.text() == "register_full_backward_pre_hook" || name.text() == "register_backward_hook")
         return heap_.make<NativeObject>(object, name);
       if (name.text() == "_orig_mod") return compiled->target;

@@ -178,8 +178,10 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     auto* result = heap_.tensor(Origin::Intermediate);
     return result;
   }
-  if (traced() && (function->disabled)) {
-    graph_break(EventKind::DisabledCall, arguments.span, "GB0098", code.name.text());
+  if (function->disabled != Disabled::No) {
+    // Dynamo finds a method on its class and means to inline it; anything else it means to call.
+    bool inlined = self || function->disabled == Disabled::NotRecursive;
+    graph_break(EventKind::DisabledCall, arguments.span, inlined ? "GB0099" : "GB0098", code.name.text());
   }
   if (depth_ >= kDeepest || ++steps_ > step_limit_) return heap_.unknown;
   int recursion = 0;
@@ -194,13 +196,13 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   env->globals = module_object(function->module)->globals;
   if (!bind(function, self, arguments, env)) return heap_.unknown;
 
-  bool hidden = function->disabled || function->constant_result;
+  bool hidden = function->disabled == Disabled::Recursive || function->constant_result;
   if (hidden) ++disabled_;
   Frame frame;
   frame.call = arguments.span;
   bool region_root = std::exchange(enter_region_, false);
   frame.region = region_root || (frame_ && frame_->region);
-  frame.traced = frame.region;
+  frame.traced = frame.region && function->disabled == Disabled::No;
   frame.boundary = region_root || (frame_ && frame_->region && !frame_->traced);
   frame.module = function->module;
   frame.function = &code;
@@ -468,7 +470,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
     if (in_class) forward = bind_attribute(in_class, instance, instance->cls, arguments.span);
   }
   Value result = nullptr;
-  if (forward && forward->kind == Kind::Compiled && frame_->region) forward = as<CompiledObject>(forward)->target;
+  if (forward && forward->kind == Kind::Compiled && frame_->region && as<CompiledObject>(forward)->disabled == Disabled::No) forward = as<CompiledObject>(forward)->target;
   if (forward) {
     result = call(forward, passed);
   } else if (instance->payload && is_subclass(instance->cls, "torch.nn.Sequential")) {
@@ -493,6 +495,7 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
 }
 
 Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments) {
+  if (compiled->disabled != Disabled::No) return call_disabled(compiled, arguments);
   if (policy_ && !force_eager_) {
     Event bypassed = *policy_;
     bypassed.kind = EventKind::CompiledUnderPolicy;

@@ -246,6 +246,7 @@ class Interpreter {
   Value run_function(FunctionObject* function, Value self, Arguments& arguments);
   Value call_instance(InstanceObject* instance, Arguments& arguments);
   Value call_compiled(CompiledObject* compiled, Arguments& arguments);
+  Value call_disabled(CompiledObject* disabled, Arguments& arguments);
   Value call_method(Value object, std::string_view name, std::vector<Value> arguments);
   Value call_value(Value callee, std::vector<Value> arguments);
   bool bind(FunctionObject* function, Value self, const Arguments& arguments, EnvObject* env);
@@ -334,6 +335,7 @@ class Interpreter {
   bool span_contains_name(const ir::Module& module, ir::Span span, std::initializer_list<std::string_view> names) const;
   Value checkpoint(Arguments& arguments, const std::string& name);
   Value compile(Arguments& arguments);
+  Value disable(Arguments& arguments, const std::string& name);
   Value decorate_class(ClassObject* cls, Value decorator);
   std::vector<std::pair<std::string, Value>> named_parameters(Value module);
   void add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result);

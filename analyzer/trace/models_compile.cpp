@@ -31,6 +31,53 @@ Value Interpreter::compile(Arguments& arguments) {
   return compiled;
 }
 
+// torch.compiler.disable(target), @torch.compiler.disable(recursive=False)
+Value Interpreter::disable(Arguments& arguments, const std::string& name) {
+  Value target = arguments.get(0, "fn");
+  if (!target || target->kind == Kind::None || target->kind == Kind::Bool) {
+    auto* decorator = heap_.make<PartialObject>(external(name));
+    decorator->keywords = arguments.keywords;
+    return decorator;
+  }
+  Value recursive = arguments.get(1, "recursive");
+  Disabled how = recursive && truth(recursive) == std::optional(false) ? Disabled::NotRecursive : Disabled::Recursive;
+  switch (target->kind) {
+    case Kind::Function: {  // stays a function, which a class can bind
+      auto* function = heap_.make<FunctionObject>(*as<FunctionObject>(target));
+      function->disabled = how;
+      return function;
+    }
+    case Kind::Method:
+    case Kind::Native:
+    case Kind::External:
+    case Kind::Partial:
+    case Kind::Instance: {
+      auto* wrapper = heap_.make<CompiledObject>(target);
+      wrapper->disabled = how;
+      return wrapper;
+    }
+    default: return target;
+  }
+}
+
+Value Interpreter::call_disabled(CompiledObject* disabled, Arguments& arguments) {
+  Value target = disabled->target;
+  std::string name;
+  if (target->kind == Kind::Instance) name = as<InstanceObject>(target)->cls->cls ? as<InstanceObject>(target)->cls->cls->name.text() : as<InstanceObject>(target)->cls->name;
+  if (target->kind == Kind::External) name = as<ExternalObject>(target)->name;
+  if (target->kind == Kind::Native) name = as<NativeObject>(target)->name.text();
+  if (target->kind == Kind::Method && as<MethodObject>(target)->function->kind == Kind::Function)
+    name = as<FunctionObject>(as<MethodObject>(target)->function)->function->name.text();
+  bool module = target->kind == Kind::Instance && as<InstanceObject>(target)->module;
+  std::string_view id = disabled->disabled == Disabled::NotRecursive ? "GB0099" : module ? "GB0148" : "GB0098";
+  graph_break(EventKind::DisabledCall, arguments.span, id, name, text(arguments.span));
+  bool hides = disabled->disabled == Disabled::Recursive;
+  disabled_ += hides;
+  Value result = call(target, arguments);
+  disabled_ -= hides;
+  return result;
+}
+
 // An entry whose own file compiles things decides itself what is compiled; else the entry's result is.
 void Interpreter::note_compile() {
   for (const Frame* frame = frame_; frame; frame = frame->caller) {

@@ -760,25 +760,13 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
 
   // ---- the compiler's own interface
   if (name == "torch.compile") return compile(arguments);
-  if (one_of(name, {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo", "torch._dynamo.decorators.disable", "torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result",
-                    "torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch._dynamo.nonstrict_trace", "torch._dynamo.decorators.nonstrict_trace"})) {
-    if (!first || (first->kind != Kind::Function && first->kind != Kind::Method && first->kind != Kind::Instance)) {
-      return first && first->kind != Kind::Bool ? first : external(name);
-    }
-    if (first->kind == Kind::Instance) {
-      if (plain == "disable") {
-        Value forward = attribute(first, names::forward, arguments.span);
-        Arguments one = arguments;
-        one.positional = {forward};
-        return call_torch(name, one);
-      }
-      return first;
-    }
+  if (one_of(name, {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo", "torch._dynamo.decorators.disable"})) return disable(arguments, name);
+  if (one_of(name, {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result", "torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch._dynamo.nonstrict_trace", "torch._dynamo.decorators.nonstrict_trace"})) {
+    if (!first || (first->kind != Kind::Function && first->kind != Kind::Method)) return first && first->kind != Kind::Bool ? first : external(name);
     Value function_value = first->kind == Kind::Method ? as<MethodObject>(first)->function : first;
     if (function_value->kind != Kind::Function) return first;
     auto* function = heap_.make<FunctionObject>(*as<FunctionObject>(function_value));
-    if (plain == "disable" || plain == "_disable_dynamo") function->disabled = true;
-    else if (plain == "assume_constant_result") function->constant_result = true;
+    if (plain == "assume_constant_result") function->constant_result = true;
     else function->allowed = true;
     if (first->kind == Kind::Method) return heap_.make<MethodObject>(as<MethodObject>(first)->self, function);
     return function;

@@ -140,6 +140,9 @@ struct IteratorObject : Object {
 struct ClassObject;
 struct EnvObject;
 
+// torch.compiler.disable: not at all, with all that is called below, or with recursive=False.
+enum class Disabled : std::uint8_t { No, Recursive, NotRecursive };
+
 struct FunctionObject : Object {
   const ir::Module* module = nullptr;
   const ir::Function* function = nullptr;
@@ -147,7 +150,7 @@ struct FunctionObject : Object {
   ClassObject* owner = nullptr;            // class whose body defined it
   std::vector<Value> defaults;             // by parameter index; null: none
   AttrMap attributes;
-  bool disabled = false;                   // torch.compiler.disable
+  Disabled disabled = Disabled::No;
   bool context_manager = false;            // @contextlib.contextmanager
   bool constant_result = false;            // torch.compiler.assume_constant_result
   bool allowed = false;                    // allow_in_graph and the like
@@ -247,9 +250,10 @@ struct SuperObject : Object {
   SuperObject(ClassObject* a, Value s) : Object(Kind::Super), after(a), self(s) {}
 };
 
-// torch.compile(target)
+// torch.compile(target), or torch.compiler.disable(target) of what is no plain function
 struct CompiledObject : Object {
   Value target;
+  Disabled disabled = Disabled::No;
   std::optional<bool> fullgraph;
   Location where;
   explicit CompiledObject(Value t) : Object(Kind::Compiled), target(t) {}

@@ -167,6 +167,7 @@ void Interpreter::scan_function(const ir::Module& module, ir::FunctionId id) {
 
 // A compiled object that nobody has been seen to call is a root of its own.
 void Interpreter::trace_uncalled(CompiledObject* compiled) {
+  if (compiled->disabled != Disabled::No) return;
   raised_ = nullptr;
   Value target = compiled->target;
   FunctionObject* function = nullptr;
