@@ -47,7 +47,7 @@ class Check {
     if (auto done = prepare(); !done) return std::unexpected(done.error());
     lap("discover");
 
-    // Every file is parsed here, in parallel; imported ones follow on demand.
+    // Every file is read here, in parallel, and parsed when it may matter on its own; imported ones follow on demand.
     load();
     lap("load");
 
@@ -161,9 +161,11 @@ class Check {
     std::vector<python::Program::Input> inputs;
     inputs.reserve(sources_.size());
     for (const SourcePath& source : sources_) {
-      inputs.push_back({source.path, source.shown, options_.paths == Names{"-"} ? &stdin_text_ : nullptr});
+      inputs.push_back(
+          {source.path, source.shown, options_.paths == Names{"-"} ? &stdin_text_ : nullptr, source.given});
     }
-    program_->load(inputs, options_.jobs);
+    program_->load(inputs, options_.jobs,
+                   [](std::string_view text) { return trace::may_start(text) || may_direct(text); });
   }
 
   void trace() {
@@ -189,6 +191,8 @@ class Check {
     for (const python::Program::File& file : program_->files()) {
       if (file.module != nullptr) {
         for (const ir::SyntaxError& error : file.module->errors) findings_.push_back(syntax_error(*file.module, error));
+      } else if (file.readable) {
+        continue;  // nothing needed it
       } else if (file.error.kind == ErrorKind::Encoding || file.error.kind == ErrorKind::Syntax) {
         findings_.push_back(unreadable_text(file));
       } else {

@@ -352,6 +352,10 @@ class DirectiveJudge {
 
 }  // namespace
 
+bool may_direct(std::string_view text) {
+  return text.contains("fullgraph") || text.contains("FG");
+}
+
 std::vector<Directive> directives_of(const ir::Module& module) {
   std::vector<Directive> out;
   std::vector<Extent> extents;

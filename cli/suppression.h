@@ -43,6 +43,9 @@ struct Directive {
   std::vector<Lines> lines;
 };
 
+// Could there be directives in this text? A quick look that may be wrong when it says yes.
+bool may_direct(std::string_view text);
+
 // The directives of a module, in source order, with their lines worked out.
 std::vector<Directive> directives_of(const ir::Module& module);
 

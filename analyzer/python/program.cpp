@@ -1,5 +1,6 @@
-// All modules of a run. Linted files are parsed up front by several threads; what they import is parsed by whichever
-// thread asks first, while the others go on: only the look-up in the table is under a lock, never the parsing.
+// All modules of a run. Linted files that matter on their own are parsed up front by several threads; what they import
+// is parsed by whichever thread asks first, while the others go on: only the look-up in the table is under a lock,
+// never the parsing.
 #include "analyzer/python/program.h"
 
 #include <algorithm>
@@ -79,9 +80,9 @@ struct Program::Impl {
   SearchPath search_path;
   std::unordered_set<std::string> opaque;
   std::vector<File> files;
-  TextMap<std::shared_ptr<const ir::Module>> linted_names;
-  std::unordered_map<std::string, std::shared_ptr<const ir::Module>> linted_paths;
-  std::unordered_set<const ir::Module*> linted;
+  std::vector<std::once_flag> parsed;  // of each file
+  TextMap<std::size_t> linted_names;   // indices of files
+  std::unordered_map<std::string, std::size_t> linted_paths;
   std::shared_mutex mutex;
   TextMap<std::unique_ptr<Entry>> entries;  // null: opaque
   std::vector<TextMap<std::unique_ptr<Entry>>>
@@ -95,20 +96,34 @@ struct Program::Impl {
     const SearchPath::Location& location = search_path.locate(dotted);
     if (location.file.empty()) return nullptr;
     const std::string path = absolute_path(location.file);
-    if (const auto same = linted_paths.find(path); same != linted_paths.end()) return same->second;
+    if (const auto same = linted_paths.find(path); same != linted_paths.end()) return linted_module(same->second);
     auto source = read_source(path, shown_path(path));
     if (!source) return nullptr;
     return parse(std::move(*source), dotted, location.kind == SearchPath::Kind::Package);
   }
 
-  static void load_file(File& file, const std::string* text) {
-    auto source = text != nullptr ? make_source(*text, file.shown) : read_source(file.path, file.shown);
+  void load_file(std::size_t index, const Input& input, const Wanted& wanted) {
+    File& file = files[index];
+    auto source = input.text != nullptr ? make_source(*input.text, file.shown) : read_source(file.path, file.shown);
     if (!source) {
+      file.readable = false;
       file.error = std::move(source.error());
-      return;
+    } else if (input.required || !wanted || wanted((*source)->text())) {
+      std::call_once(parsed[index], [&] { parse_file(file, std::move(*source)); });
     }
+  }
+
+  static void parse_file(File& file, std::shared_ptr<const ir::SourceFile> source) {
     const ModuleName name = module_name_of(file.path);
-    file.module = parse(std::move(*source), name.name, name.is_package);
+    file.module = parse(std::move(source), name.name, name.is_package);
+  }
+
+  std::shared_ptr<const ir::Module> linted_module(std::size_t index) {
+    File& file = files[index];
+    std::call_once(parsed[index], [&] {
+      if (auto source = read_source(file.path, file.shown)) parse_file(file, std::move(*source));
+    });
+    return file.module;
   }
 
   void register_files() {
@@ -119,13 +134,12 @@ struct Program::Impl {
     };
     linted_names.clear();
     linted_paths.clear();
-    linted.clear();
-    for (const File& file : files) {
-      add_root(module_name_of(file.path).search_root);
-      if (file.module == nullptr) continue;
-      linted.insert(file.module.get());
-      linted_names.try_emplace(file.module->name, file.module);
-      linted_paths.try_emplace(file.path, file.module);
+    for (std::size_t index = 0; index < files.size(); ++index) {
+      const ModuleName name = module_name_of(files[index].path);
+      add_root(name.search_root);
+      if (!files[index].readable) continue;
+      linted_names.try_emplace(name.name, index);
+      linted_paths.try_emplace(files[index].path, index);
     }
     for (const std::string& root : given_roots) add_root(absolute_path(root));
     search_path.set_roots(std::move(roots));
@@ -144,9 +158,10 @@ Program::Program(std::vector<std::string> search_path) : impl_(std::make_unique<
 
 Program::~Program() = default;
 
-const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs, unsigned jobs) {
+const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs, unsigned jobs, const Wanted& wanted) {
   std::vector<File>& files = impl_->files;
   files.assign(inputs.size(), {});
+  impl_->parsed = std::vector<std::once_flag>(inputs.size());
   // The biggest first, so that no thread is left with a big file at the end.
   std::vector<std::pair<std::uintmax_t, std::size_t>> order;
   order.reserve(inputs.size());
@@ -164,13 +179,13 @@ const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs
   const auto work = [&] {
     for (std::size_t at = next.fetch_add(1); at < order.size(); at = next.fetch_add(1)) {
       const std::size_t index = order[at].second;
-      Impl::load_file(files[index], inputs[index].text);
+      impl_->load_file(index, inputs[index], wanted);
     }
   };
   {
     std::vector<std::jthread> threads;
-    const std::size_t wanted = std::min<std::size_t>(std::max(jobs, 1u), inputs.size());
-    for (std::size_t index = 1; index < wanted; ++index) threads.emplace_back(work);
+    const std::size_t count = std::min<std::size_t>(std::max(jobs, 1u), inputs.size());
+    for (std::size_t index = 1; index < count; ++index) threads.emplace_back(work);
     work();
   }
   impl_->register_files();
@@ -199,7 +214,8 @@ const ir::Module* Program::find(std::string_view dotted) {
   }
   std::call_once(entry->once, [&] {
     const auto linted = impl_->linted_names.find(dotted);
-    entry->module = linted != impl_->linted_names.end() ? linted->second : impl_->parse_found(std::string(dotted));
+    entry->module = linted != impl_->linted_names.end() ? impl_->linted_module(linted->second)
+                                                        : impl_->parse_found(std::string(dotted));
   });
   return entry->module.get();
 }
@@ -213,7 +229,7 @@ void Program::set_opaque(std::vector<std::string> packages) {
 bool Program::is_package(std::string_view dotted) {
   if (impl_->is_opaque(dotted)) return false;
   const auto linted = impl_->linted_names.find(dotted);
-  if (linted != impl_->linted_names.end() && linted->second->is_package) return true;
+  if (linted != impl_->linted_names.end() && impl_->files[linted->second].path.ends_with("/__init__.py")) return true;
   const SearchPath::Kind kind = impl_->search_path.locate(dotted).kind;
   return kind == SearchPath::Kind::Package || kind == SearchPath::Kind::Namespace;
 }
@@ -229,10 +245,6 @@ std::string Program::absolute_name(const ir::Module& from, std::string_view modu
   std::string result(base);
   if (!module.empty()) result.append(1, '.').append(module);
   return result;
-}
-
-bool Program::is_linted(const ir::Module& module) const {
-  return impl_->linted.contains(&module);
 }
 
 }  // namespace fullgraph::python

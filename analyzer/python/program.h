@@ -4,6 +4,7 @@
 // anything. Modules are parsed at most once, on first use, from any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,20 +32,25 @@ class Program {
   ~Program();
 
   struct File {
-    std::string path;   // absolute
-    std::string shown;  // as reports print it
-    std::shared_ptr<const ir::Module> module;  // null when unreadable
-    Error error;        // why, when unreadable
+    std::string path;                          // absolute
+    std::string shown;                         // as reports print it
+    std::shared_ptr<const ir::Module> module;  // null when unreadable, or when nothing has needed it (see `load`)
+    bool readable = true;
+    Error error;  // why, when unreadable
   };
 
-  // Registers files to be linted and parses them with `jobs` threads. A text given for a path replaces the file's
-  // content (stdin, editor buffers). Order of the result is the order of `inputs`.
+  // Registers files to be linted and reads them with `jobs` threads. A text given for a path replaces the file's
+  // content (stdin, editor buffers). Those that are required, and those whose text `wanted` accepts, are parsed at
+  // once; the others when something imports them, if ever: parsing is the most of what a run over a large tree costs.
+  // Order of the result is the order of `inputs`.
   struct Input {
     std::string path;
     std::string shown;
     const std::string* text = nullptr;
+    bool required = true;
   };
-  const std::vector<File>& load(const std::vector<Input>& inputs, unsigned jobs);
+  using Wanted = std::function<bool(std::string_view text)>;
+  const std::vector<File>& load(const std::vector<Input>& inputs, unsigned jobs, const Wanted& wanted = {});
   [[nodiscard]] const std::vector<File>& files() const;
 
   // Finds and parses the module with this absolute dotted name; null when there is none in the search path or it
@@ -59,9 +65,6 @@ class Program {
   // "a.b", level 1, name "c" from module m → absolute name ("pkg.a.b.c"-style parent resolution of relative imports);
   // empty when the level leaves the package.
   static std::string absolute_name(const ir::Module& from, std::string_view module, unsigned level);
-
-  // Was this module among the linted files?
-  bool is_linted(const ir::Module& module) const;
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -106,6 +107,11 @@ bool roots_are_modules(const std::vector<ModuleFacts>& facts, Roots choice) {
 }
 
 }  // namespace
+
+bool may_start(std::string_view text) {
+  constexpr std::string_view words[] = {"def forward", "torch.compile", "_hook", "utils.checkpoint", "import checkpoint", "checkpoint_sequential", "checkpointing_enable"};
+  return std::ranges::any_of(words, [&](std::string_view word) { return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr; });
+}
 
 Outcome trace(python::Program& program, const profile::Profile& profile, const Options& options) {
   Outcome outcome;

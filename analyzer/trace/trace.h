@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/ir/error.h"
@@ -26,10 +27,14 @@ struct Options {
 };
 
 struct Outcome {
-  std::vector<Event> events;   // in an order that depends neither on `jobs` nor on the order of the files
-  std::vector<Error> errors;   // an entry that does not exist, …
-  std::size_t roots = 0;       // how many roots were traced
+  std::vector<Event> events;  // in an order that depends neither on `jobs` nor on the order of the files
+  std::vector<Error> errors;  // an entry that does not exist, …
+  std::size_t roots = 0;      // how many roots were traced
 };
+
+// Can a file with this text matter before something imports it: does it define a module or a compiled function, or set
+// up hooks or checkpoints? May say yes for one that does not; never no for one that does.
+bool may_start(std::string_view text);
 
 // Traces everything reachable from the roots of `program`. Never runs any of its code.
 Outcome trace(python::Program& program, const profile::Profile& profile, const Options& options);

@@ -129,12 +129,32 @@ TEST_CASE("linted files come first and are not parsed twice") {
   CHECK(files[1].module == nullptr);
   CHECK(files[1].error.kind == ErrorKind::Io);
   CHECK(program.find("pkg.m") == files[0].module.get());
-  CHECK(program.is_linted(*program.find("pkg.m")));
   CHECK(file_of(program.find("pkg")) == "'on disk'");
-  CHECK_FALSE(program.is_linted(*program.find("pkg")));
   CHECK(file_of(program.find("other")) == "'other'");  // the root of linted files before the search path
   CHECK(program.find("none") == nullptr);
   CHECK(program.find("space.x") == files[2].module.get());  // the same file under its other name
+}
+
+TEST_CASE("linted files that are not wanted are parsed when something imports them") {
+  const Folder folder;
+  folder.file("pkg/__init__.py", "");
+  folder.file("pkg/model.py", "def forward(x): return x");
+  folder.file("pkg/config.py", "'settings'");
+  folder.file("pkg/broken.py", "\xff");
+  Program program({});
+  const auto input = [&](const std::string& name) {
+    return Program::Input{.path = folder("pkg/" + name), .shown = name, .required = false};
+  };
+  const auto& files = program.load({input("model.py"), input("config.py"), input("broken.py")}, 2,
+                                   [](std::string_view text) { return text.contains("forward"); });
+  CHECK(files[0].module != nullptr);
+  CHECK(files[1].module == nullptr);
+  CHECK(files[1].readable);
+  CHECK_FALSE(files[2].readable);  // every file is read, and its encoding judged
+  const ir::Module* config = program.find("pkg.config");
+  REQUIRE(config != nullptr);
+  CHECK(config == files[1].module.get());
+  CHECK(config->source->path() == "config.py");
 }
 
 TEST_CASE("opaque packages are never looked for") {
