@@ -503,6 +503,16 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
     result->dtype = tensor->dtype;
     result->dtype_name = tensor->dtype_name;
     result->requires_grad = Truth::No;
+    // Dynamo traces the flag without a break and AOTAutograd drops it; new_tensor keeps it.
+    if (Value wanted = arguments.keyword("requires_grad"); wanted && truth(wanted) == std::optional(true)) {
+      result->requires_grad = Truth::Yes;
+      if (traced() && name != "new_tensor") {
+        Event dropped = event(EventKind::Hazard, arguments.span);
+        dropped.callee = "silent-requires-grad-drop";
+        dropped.subject = text(arguments.span);
+        emit(std::move(dropped));
+      }
+    }
     std::vector<Value> sizes = arguments.positional;
     if (name == "new_full" && sizes.size() > 1) sizes.resize(1);
     if (name != "new_tensor") {
