@@ -325,6 +325,7 @@ class Interpreter {
   void report_compile_divergence(const ir::Stmt& stmt, const Condition& condition);
   void report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span, ir::Span object_span);
   void report_requires_grad_flag(ir::Span assignment);
+  void report_marking_not_reached(const ir::Stmt& stmt);
   void report_replaced_parameter(Value old, Value value, std::string subject, ir::Span span);
   [[nodiscard]] bool compiles_something(const ir::Function& function, const ir::Module& module) const;
   void scan_hazards(const ir::Module& module, std::string_view except);

@@ -243,7 +243,20 @@ Flows Interpreter::run_if(const Stmt& stmt) {
   Condition condition = eval_condition(stmt.a);
   if (raised_) return kRaise;
   if (traced() && condition.is_known()) report_compile_divergence(stmt, condition);
+  if (traced() && condition.is_false() && options_.mode == Mode::Eval) report_marking_not_reached(stmt);
   return branch(condition, [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
+}
+
+// Python:  if self._requires_grad and self.training: hidden.requires_grad = True
+// Who only serves never marks; the flag is in the way all the same.
+void Interpreter::report_marking_not_reached(const Stmt& stmt) {
+  const ir::Module& module = *frame_->module;
+  for (ir::StmtId id : module.block(stmt.body)) {
+    const Stmt& one = module.stmt(id);
+    if (one.kind != StmtKind::Assign || module.expr(one.a).kind != ExprKind::True) continue;
+    const Expr& target = module.expr(module.list(one.items)[0]);
+    if (target.kind == ExprKind::Attribute && target.name == names::requires_grad) report_requires_grad_flag(target.span);
+  }
 }
 
 // Python:  if not torch.compiler.is_compiling(): x.requires_grad = True
