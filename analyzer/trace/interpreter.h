@@ -341,7 +341,7 @@ class Interpreter {
   std::vector<std::pair<std::string, Value>> named_parameters(Value module);
   void add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result);
   std::vector<std::pair<std::string, Value>> named_children(InstanceObject* module);
-  void each_module(Value root, const std::function<void(InstanceObject*)>& visit);
+  void each_module(Value root, const std::function<void(InstanceObject*, const std::string&)>& visit);
   Value construct_tensor(const Arguments& arguments, std::string_view name);
   Registration* registration(ir::Span span);
   Truth requires_grad_of(const Arguments& arguments);

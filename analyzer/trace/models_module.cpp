@@ -139,7 +139,7 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
   if (!frame_->region) {
     for (InstanceObject* root : compiled_modules_called_) {
       bool below = false;
-      each_module(root, [&](InstanceObject* one) { below = below || (one == module && one != root); });
+      each_module(root, [&](InstanceObject* one, const std::string&) { below = below || (one == module && one != root); });
       if (!below) continue;
       Event late = event(EventKind::LateHook, arguments.span);
       late.callee = name;
@@ -198,18 +198,18 @@ std::vector<std::pair<std::string, Value>> Interpreter::named_children(InstanceO
   return result;
 }
 
-// Visits a module and those below it, each once.
-void Interpreter::each_module(Value root, const std::function<void(InstanceObject*)>& visit) {
+// Visits a module and those below it, each once, with its path below the first; "*" in it stands for any index.
+void Interpreter::each_module(Value root, const std::function<void(InstanceObject*, const std::string&)>& visit) {
   std::unordered_set<Value> seen;
-  std::vector<Value> todo = {root};
+  std::vector<std::pair<std::string, Value>> todo = {{"", root}};
   while (!todo.empty()) {
-    Value value = todo.back();
+    auto [path, value] = std::move(todo.back());
     todo.pop_back();
     if (value->kind == Kind::Compiled) value = as<CompiledObject>(value)->target;
     if (value->kind != Kind::Instance || !as<InstanceObject>(value)->module || !seen.insert(value).second) continue;
-    visit(as<InstanceObject>(value));
+    visit(as<InstanceObject>(value), path);
     auto children = named_children(as<InstanceObject>(value));
-    for (auto child = children.rbegin(); child != children.rend(); ++child) todo.push_back(child->second);
+    for (auto child = children.rbegin(); child != children.rend(); ++child) todo.emplace_back(path.empty() ? child->first : path + "." + child->first, child->second);
   }
 }
 
@@ -303,7 +303,10 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
     std::vector<Value> items;
     bool named = name.starts_with("named_");
     if (name.ends_with("modules")) {
-      each_module(module, [&](InstanceObject* one) { items.push_back(named ? heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str), one}) : static_cast<Value>(one)); });
+      each_module(module, [&](InstanceObject* one, const std::string& path) {
+        Value key = path.find('*') == std::string::npos ? heap_.string(path) : heap_.typed(Kind::Str);
+        items.push_back(named ? heap_.sequence(Kind::Tuple, {key, one}) : static_cast<Value>(one));
+      });
     } else {
       for (auto& [path, child] : named_children(module)) items.push_back(named ? heap_.sequence(Kind::Tuple, {heap_.string(path), child}) : child);
     }
@@ -333,7 +336,7 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
       changes = changes || as<TensorObject>(value)->requires_grad != now;
       heap_.change(as<TensorObject>(value))->requires_grad = now;
     }
-    each_module(module, [&](InstanceObject* one) { heap_.change_module(one)->module->parameters_require_grad = now; });
+    each_module(module, [&](InstanceObject* one, const std::string&) { heap_.change_module(one)->module->parameters_require_grad = now; });
     if (traced() && changes && now != Truth::Unknown) {
       Event result = event(EventKind::RequiresGradCalled, arguments.span);
       result.gb_id = "GB0125";
@@ -347,11 +350,11 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
   if (one_of(name, {"train", "eval"})) {
     Value mode = arguments.get(0, "mode");
     auto on = name == "eval" ? std::optional(false) : mode ? truth(mode) : std::optional(true);
-    each_module(module, [&](InstanceObject* one) { heap_.change_module(one)->module->training = on; });
+    each_module(module, [&](InstanceObject* one, const std::string&) { heap_.change_module(one)->module->training = on; });
     return module;
   }
   if (one_of(name, {"to", "cuda", "cpu", "half", "float", "double", "bfloat16", "apply", "share_memory", "type", "to_empty"})) {
-    if (name == "apply" && first) each_module(module, [&](InstanceObject* one) { call_value(first, {one}); });
+    if (name == "apply" && first) each_module(module, [&](InstanceObject* one, const std::string&) { call_value(first, {one}); });
     return module;
   }
   if (name == "compile") {
