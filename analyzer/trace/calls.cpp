@@ -499,6 +499,7 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
   if (policy_ && !force_eager_) {
     Event bypassed = *policy_;
     bypassed.kind = EventKind::CompiledUnderPolicy;
+    if (std::string name = callable_name(compiled->target); !name.empty()) bypassed.subject = std::move(name);
     if (compiled->where.module) bypassed.related.push_back({compiled->where, "compiled here"});
     emit(std::move(bypassed));
     policy_ = nullptr;

@@ -60,17 +60,26 @@ Value Interpreter::disable(Arguments& arguments, const std::string& name) {
   }
 }
 
+// What messages call a function, a method, or a module's class; empty for what has no name.
+std::string callable_name(Value value) {
+  switch (value->kind) {
+    case Kind::Function: return std::string(as<FunctionObject>(value)->function->name.text());
+    case Kind::Method: return callable_name(as<MethodObject>(value)->function);
+    case Kind::Native: return std::string(as<NativeObject>(value)->name.text());
+    case Kind::External: return as<ExternalObject>(value)->name;
+    case Kind::Instance: {
+      const ClassObject* cls = as<InstanceObject>(value)->cls;
+      return cls->cls ? std::string(cls->cls->name.text()) : cls->name;
+    }
+    default: return {};
+  }
+}
+
 Value Interpreter::call_disabled(CompiledObject* disabled, Arguments& arguments) {
   Value target = disabled->target;
-  std::string name;
-  if (target->kind == Kind::Instance) name = as<InstanceObject>(target)->cls->cls ? as<InstanceObject>(target)->cls->cls->name.text() : as<InstanceObject>(target)->cls->name;
-  if (target->kind == Kind::External) name = as<ExternalObject>(target)->name;
-  if (target->kind == Kind::Native) name = as<NativeObject>(target)->name.text();
-  if (target->kind == Kind::Method && as<MethodObject>(target)->function->kind == Kind::Function)
-    name = as<FunctionObject>(as<MethodObject>(target)->function)->function->name.text();
   bool module = target->kind == Kind::Instance && as<InstanceObject>(target)->module;
   std::string_view id = disabled->disabled == Disabled::NotRecursive ? "GB0099" : module ? "GB0148" : "GB0098";
-  graph_break(EventKind::DisabledCall, arguments.span, id, name, text(arguments.span));
+  graph_break(EventKind::DisabledCall, arguments.span, id, callable_name(target), text(arguments.span));
   bool hides = disabled->disabled == Disabled::Recursive;
   disabled_ += hides;
   Value result = call(target, arguments);

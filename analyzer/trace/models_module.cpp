@@ -144,7 +144,7 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
       Event late = event(EventKind::LateHook, arguments.span);
       late.callee = name;
       late.traced = false;
-      late.subject = text(arguments.span);
+      late.subject = receiver(arguments.span, name);
       emit(std::move(late));
       break;
     }

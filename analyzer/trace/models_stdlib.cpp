@@ -337,7 +337,7 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
     case Kind::Compiled: {  // a backward hook on the object that torch.compile returned does not fire
       Event result = event(EventKind::Hazard, arguments.span);
       result.callee = "wrapper-hook-ignored";
-      result.subject = text(arguments.span);
+      result.subject = receiver(arguments.span, name);
       result.traced = false;
       emit(std::move(result));
       return heap_.make<HandleObject>(registration(arguments.span));

@@ -306,5 +306,6 @@ T* as(Value value) { return static_cast<T*>(value); }
 
 // "NoneType", "int", "torch.Tensor", a class's name: for messages and dumps.
 std::string type_name(const Object& object);
+std::string callable_name(Value value);
 
 }  // namespace fullgraph::trace
