@@ -42,18 +42,6 @@ grad.
 
 constexpr std::array events{trace::EventKind::Checkpoint};
 
-// Normally the argument is not there at all; where a wrapper passes `use_reentrant=None` on, that literal is.
-void offer_explicit(Diagnostic& diagnostic, const trace::CheckpointFacts& facts) {
-  if (facts.argument_module == nullptr || facts.argument.begin == facts.argument.end) {
-    advise(diagnostic, facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
-                                              : "Pass `use_reentrant=False`");
-    return;
-  }
-  diagnostic.fixes.push_back({.applicability = Applicability::Unsafe,
-                              .message = "Use non-reentrant checkpointing (gradients that were missing appear)",
-                              .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
-}
-
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   const trace::CheckpointFacts& facts = event.checkpoint;
   if (facts.reentrant != trace::CheckpointFacts::Reentrant::Absent) return;
@@ -64,7 +52,11 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
             "`use_reentrant=False`"
           : "`use_reentrant` is not given, so this checkpoint of " + named(event.subject, "a block") +
                 " is reentrant by default; say `use_reentrant=False`";
-  offer_explicit(diagnostic, facts);
+  // A wrapper that passes `use_reentrant=None` on has a literal to edit.
+  offer_non_reentrant(diagnostic, facts,
+                      facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
+                                             : "Pass `use_reentrant=False`",
+                      "gradients that were missing appear");
   context.report(std::move(diagnostic));
 }
 

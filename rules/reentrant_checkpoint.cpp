@@ -47,18 +47,6 @@ built for the reentrant form as well.
 
 constexpr std::array events{trace::EventKind::Checkpoint};
 
-// The edit is right only where the literal itself stands there: a name or a dictionary built elsewhere has other users.
-void offer_non_reentrant(Diagnostic& diagnostic, const trace::CheckpointFacts& facts) {
-  if (facts.argument_module == nullptr || facts.argument.begin == facts.argument.end) {
-    advise(diagnostic, "Pass `use_reentrant=False` where the arguments of the checkpoint are put together");
-    return;
-  }
-  diagnostic.fixes.push_back(
-      {.applicability = Applicability::Unsafe,
-       .message = "Use non-reentrant checkpointing (gradients that were missing appear; memory may change)",
-       .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
-}
-
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   const trace::CheckpointFacts& facts = event.checkpoint;
   if (facts.reentrant != trace::CheckpointFacts::Reentrant::Yes) return;
@@ -75,7 +63,9 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
     diagnostic.message = "reentrant checkpointing of " + named(event.subject, "this block") +
                          " gives no gradients unless one of its inputs requires grad; use `use_reentrant=False`";
   }
-  offer_non_reentrant(diagnostic, facts);
+  offer_non_reentrant(diagnostic, facts,
+                      "Pass `use_reentrant=False` where the arguments of the checkpoint are put together",
+                      "gradients that were missing appear; memory may change");
   context.report(std::move(diagnostic));
 }
 

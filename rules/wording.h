@@ -77,6 +77,20 @@ inline Place place(const ir::Module* module, ir::Span span) {
   return {.source = module == nullptr ? nullptr : module->source, .span = span};
 }
 
+// The edit that makes a checkpoint non-reentrant, where the argument's own literal stands at the call: a name or a
+// dictionary built elsewhere has other users, and an absent argument has no place. There only `advice` is given.
+inline void offer_non_reentrant(Diagnostic& diagnostic, const trace::CheckpointFacts& facts, std::string advice,
+                                std::string_view consequences) {
+  if (facts.argument_module == nullptr || facts.argument.begin == facts.argument.end) {
+    advise(diagnostic, std::move(advice));
+    return;
+  }
+  diagnostic.fixes.push_back(
+      {.applicability = Applicability::Unsafe,
+       .message = "Use non-reentrant checkpointing (" + std::string(consequences) + ")",
+       .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
+}
+
 // Is profile version "2.13.0" at least "major.minor"? Behaviour that changed between versions is worded by it.
 inline bool at_least(std::string_view version, unsigned major, unsigned minor) {
   unsigned parts[2] = {0, 0};
