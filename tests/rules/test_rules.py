@@ -1,6 +1,7 @@
 """Every fixture in fixtures/rules/<CODE>/: what is found there is what its marks say, whatever the number of threads."""
 from __future__ import annotations
 
+import functools
 import json
 import re
 
@@ -38,6 +39,13 @@ def check(path, jobs):
     return run_fullgraph("check", "--no-cache", *entry, "--mode", mode, "--jobs", jobs, "--output-format", "json", path).ok()
 
 
+@functools.cache
+def ids_of_rules():
+    """The ids of Dynamo that each rule says it reports."""
+    rules = json.loads(run_fullgraph("rule", "--all", "--output-format", "json").ok().stdout)
+    return {rule["code"]: set(rule["gb_ids"]) for rule in rules}
+
+
 @pytest.mark.parametrize("path", FIXTURES, ids=name_of)
 def test_fixture(path):
     result = check(path, 1)
@@ -49,6 +57,8 @@ def test_fixture(path):
         wrong += [f"{file.name} {text}" for text in disagreements(marks, findings)]
         if path.name.startswith("ok_"):
             assert not any(mark.kind != "secondary" for mark in marks.values()), "ok_ fixtures have no marks"
+    for finding in result.findings():
+        assert finding["gb_id"] in {"", None} | ids_of_rules()[finding["code"]], "an id that the rule does not name"
     assert not result.json()["errors"]
     assert check(path, 4).stdout == result.stdout, "four threads find something else than one"
     judge(name_of(path), wrong, GAPS)
