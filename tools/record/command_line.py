@@ -23,7 +23,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", metavar="RE", help="models whose name matches")
     parser.add_argument("--out", metavar="FILE", help="append the records to this file")
     parser.add_argument("--src", action="append", default=[], metavar="DIR",
-                        help="folder from which the project's files are named (default: the current one)")
+                        help="folder in which the project's modules are found, and from which its files are named "
+                        "(default: the current one)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="models recorded at the same time")
     parser.add_argument("--timeout", type=float, default=240, metavar="S", help="for each model and mode (default: 240)")
     parser.add_argument("--resume", action="store_true", help="leave out what the file has with status ok")
@@ -73,6 +74,8 @@ def main() -> int:
     if args.compact and not args.out:
         options().error("--compact needs --out")
     warnings.filterwarnings("ignore")
+    folders = args.src or [os.getcwd()]
+    sys.path[:0] = map(os.path.abspath, folders)
     work = selected(args)
     if args.list:
         for case, mode in work:
@@ -80,7 +83,7 @@ def main() -> int:
         return 0
     if args.resume:
         work = without_known(work, args.out)
-    places = Places(args.src or [os.getcwd()], leave_out=args.cases)
+    places = Places(folders, leave_out=args.cases)
     good = True
     for entry in processes.record_all(work, places, args.jobs, args.timeout, not args.no_fullgraph):
         good &= entry["status"] in ("ok", "compile_error")
