@@ -47,7 +47,7 @@ class Check {
     if (auto done = prepare(); !done) return std::unexpected(done.error());
     lap("discover");
 
-    // Every file is read here, in parallel, and parsed when it may matter on its own; imported ones follow on demand.
+    // Every file is read here, in parallel. In a large tree, files that do not matter on their own are parsed on demand.
     load();
     lap("load");
 
@@ -164,8 +164,22 @@ class Check {
       inputs.push_back(
           {source.path, source.shown, options_.paths == Names{"-"} ? &stdin_text_ : nullptr, source.given});
     }
-    program_->load(inputs, options_.jobs,
-                   [](std::string_view text) { return trace::may_start(text) || may_direct(text); });
+    python::Program::Wanted wanted;
+    if (is_large_tree())
+      wanted = [](std::string_view text) { return trace::may_start(text) || may_direct(text); };
+    program_->load(inputs, options_.jobs, wanted);
+  }
+
+  // Parsing what no root needs, for its syntax errors alone, is cheap for a project and dear for a whole installation.
+  bool is_large_tree() const {
+    constexpr std::uintmax_t large = 8u << 20;
+    std::uintmax_t bytes = 0;
+    for (const SourcePath& source : sources_) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(source.path, error);
+      if (!error) bytes += size;
+    }
+    return bytes > large;
   }
 
   void trace() {

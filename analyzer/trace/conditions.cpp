@@ -90,14 +90,14 @@ std::string Interpreter::condition_text(bool& training, bool& grad) const {
 }
 
 // Records that `condition` is `truth` from here on: as terms of the path condition, as facts, and as narrower values.
-void Interpreter::assume(const Condition& condition, bool truth) {
+void Interpreter::assume(const Condition& condition, bool truth, bool narrows) {
   switch (condition.kind) {
     case Condition::Kind::True:
     case Condition::Kind::False: return;
     case Condition::Kind::And:
     case Condition::Kind::Or:
       if ((condition.kind == Condition::Kind::And) == truth) {
-        for (const auto& part : condition.parts) assume(part, truth);
+        for (const auto& part : condition.parts) assume(part, truth, narrows);
       } else {
         conditions_.push_back({condition, truth, nullptr, true});
       }
@@ -111,6 +111,7 @@ void Interpreter::assume(const Condition& condition, bool truth) {
       atom.text = condition.text;
       atom.where = condition.where;
       conditions_.push_back({std::move(atom), truth, condition.sym, value});
+      if (!narrows) return;
       for (const auto& narrowing : condition.narrowings) {
         Value narrowed = truth ? narrowing.when_true : narrowing.when_false;
         if (!narrowed) continue;
@@ -234,6 +235,19 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
     if (value->sym) atom.text = value->sym->text;
     atom.sym = nullptr;
     return atom;
+  }
+  if (certain->kind == Kind::Union && traced()) {
+    // Python:  skip = False
+    //          if self.training: skip = torch.rand([]) < p      a tensor in training only
+    //          if skip: …
+    for (Value alternative : as<UnionObject>(certain)->alternatives) {
+      if (alternative->kind != Kind::Tensor) continue;
+      std::size_t height = conditions_.size();
+      if (auto since = since_.find(alternative); since != since_.end()) conditions_.insert(conditions_.end(), since->second.begin(), since->second.end());
+      graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
+      conditions_.resize(height);
+      break;
+    }
   }
   if (value->from_tensor && !value->known && is_fullgraph()) {
     graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));

@@ -177,6 +177,7 @@ class Interpreter {
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
+  std::unordered_map<Value, std::vector<Term>> since_;                // of a tensor that a variable holds under these terms only
   std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time
   std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
@@ -202,6 +203,7 @@ class Interpreter {
   void run_import_from(const ir::Stmt& stmt);
   void run_delete(ir::ExprId target);
   // Tries both ways under an unknown condition and joins what they leave.
+  void note_conditional_tensors(const Condition& condition, const Heap::Changes& first, const Heap::Changes& second);
   Flows branch(const Condition& condition, const std::function<Flows()>& when_true, const std::function<Flows()>& when_false);
   void assign(ir::ExprId target, Value value);
   void assign_unpacked(const ir::Module::ExprList& targets, Value value, ir::Span span);
@@ -232,7 +234,7 @@ class Interpreter {
   Condition eval_condition(ir::ExprId id);
   Condition condition_of(Value value, ir::ExprId id);   // truth of a value; reports branching on a tensor
   void narrow_place(Condition& condition, ir::ExprId place, Value when_true, Value when_false);
-  void assume(const Condition& condition, bool truth);
+  void assume(const Condition& condition, bool truth, bool narrows = true);
   std::optional<bool> fact(const Sym* sym) const;
   std::optional<bool> truth(Value value);               // without reporting; nullopt: not known
   Value filter(Value value, const std::function<bool(Value)>& keep);  // alternatives of a union
@@ -304,12 +306,14 @@ class Interpreter {
   void report_profiled(const std::string& name, const Arguments& arguments);
   Value apply_function(ClassObject* cls, Arguments& arguments);
   Value call_builtin(std::string_view name, Arguments& arguments);
+  Value call_numpy(const std::string& name, const Arguments& arguments);
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);
   Value call_torch(const std::string& name, Arguments& arguments);
   Value call_native(NativeObject* native, Arguments& arguments);
   Value string_method(StrObject* string, std::string_view name, Arguments& arguments);
   Value sequence_method(SequenceObject* sequence, std::string_view name, Arguments& arguments);
   Value dict_method(DictObject* dict, std::string_view name, Arguments& arguments);
+  Value read_numpy(TensorObject* array, std::string_view name, const Arguments& arguments);
   Value tensor_method(TensorObject* tensor, std::string_view name, Arguments& arguments);
   Value tensor_attribute(TensorObject* tensor, ir::Symbol name, ir::Span span);
   Value module_method(InstanceObject* module, std::string_view name, Arguments& arguments, bool& known);

@@ -52,6 +52,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
   if (one_of(name, {"int", "float", "bool", "complex"})) {
     Kind kind = name == "int" ? Kind::Int : name == "float" ? Kind::Float : name == "bool" ? Kind::Bool : Kind::Complex;
     if (!first) return kind == Kind::Int ? heap_.integer(0) : kind == Kind::Float ? heap_.real(0) : heap_.no;
+    if (plain->kind == Kind::Tensor && as<TensorObject>(plain)->numpy && kind != Kind::Bool) return read_numpy(as<TensorObject>(plain), name, arguments);
     if (tensor) {
       if (!is_fullgraph()) graph_break(EventKind::ScalarRead, arguments.span, "GB0124", name, text(arguments.span));
       Value result = heap_.typed(kind);

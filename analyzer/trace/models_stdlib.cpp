@@ -47,13 +47,7 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   if (known) return result;
   report_profiled(name, arguments);
   if (name.starts_with("numpy.")) {
-    if (std::string_view(name).find(".random.") == std::string_view::npos) {
-      auto* array = heap_.tensor(Origin::Intermediate);
-      array->numpy = true;
-      array->requires_grad = Truth::No;
-      return array;
-    }
-    return heap_.unknown;
+    return call_numpy(name, arguments);
   }
   if (const profile::Callable* callable = profile_.callable(name)) {
     switch (callable->returns) {
@@ -65,6 +59,30 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
     }
   }
   return heap_.unknown;
+}
+
+// NumPy's functions return arrays, but its random functions: without a size they draw a number, which Dynamo reads out
+// of the tensor that it traces in its place.
+Value Interpreter::call_numpy(const std::string& name, const Arguments& arguments) {
+  auto* array = heap_.tensor(Origin::Intermediate);
+  array->numpy = true;
+  array->requires_grad = Truth::No;
+  constexpr std::string_view random = "numpy.random.";
+  if (!name.starts_with(random)) return array;
+  std::string_view plain = std::string_view(name).substr(random.size());
+  bool by_shape = one_of(plain, {"rand", "randn"});                       // sizes are all they take
+  bool by_size = one_of(plain, {"random", "random_sample"});              // a size is the first that they take
+  bool by_limits = one_of(plain, {"uniform", "normal", "randint"});       // a size comes after two limits
+  if (!by_shape && !by_size && !by_limits) return heap_.unknown;
+  array->dtype = plain == "randint" ? Dtype::Int : Dtype::Float;
+  Value size = arguments.keyword("size");
+  if (!size && arguments.positional.size() > (by_limits ? 2u : 0u)) size = arguments.positional.back();
+  if (size && size->kind != Kind::None) return array;
+  if (arguments.more_positional || arguments.more_keywords) return heap_.unknown;
+  if (!is_fullgraph()) graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
+  Value drawn = heap_.typed(plain == "randint" ? Kind::Int : Kind::Float);
+  drawn->from_tensor = true;
+  return drawn;
 }
 
 Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bool& known) {

@@ -372,7 +372,11 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
     return size;
   }
   if (text_name == "ndim") return tensor->shape ? heap_.integer(static_cast<std::int64_t>(tensor->shape->size())) : heap_.typed(Kind::Int);
-  if (text_name == "dtype") return tensor->dtype_name ? external("torch." + std::string(tensor->dtype_name.text())) : heap_.unknown;
+  if (text_name == "dtype") {
+    if (tensor->dtype_name) return external("torch." + std::string(tensor->dtype_name.text()));
+    bool may_be_float = tensor->dtype == Dtype::Float || tensor->dtype == Dtype::Unknown;
+    return may_be_float ? heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype)) : heap_.unknown;
+  }
   if (text_name == "requires_grad") {
     if (tensor->requires_grad == Truth::Unknown) return heap_.typed(Kind::Bool);
     return heap_.boolean(tensor->requires_grad == Truth::Yes);
@@ -406,10 +410,20 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   return heap_.make<NativeObject>(tensor, name);
 }
 
+// Dynamo traces NumPy's arrays as tensors; reading one into Python is reading a tensor.
+Value Interpreter::read_numpy(TensorObject* array, std::string_view name, const Arguments& arguments) {
+  std::string_view id = name == "tolist" && array->dtype == Dtype::Float ? "GB0109" : "GB0033";
+  if (!is_fullgraph() || id == "GB0109") graph_break(EventKind::ScalarRead, arguments.span, id, name, text(arguments.span));
+  Kind kind = array->dtype == Dtype::Int || name == "int" ? Kind::Int : array->dtype == Dtype::Float || name == "float" ? Kind::Float : Kind::Unknown;
+  Value value = heap_.typed(kind);
+  value->from_tensor = true;
+  return name == "tolist" ? heap_.some(Kind::List, value) : value;
+}
+
 Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Arguments& arguments) {
   Value first = arguments.get(0, {});
   if (tensor->numpy) {
-    if (one_of(name, {"item", "tolist"})) return heap_.unknown;
+    if (one_of(name, {"item", "tolist"})) return read_numpy(tensor, name, arguments);
     if (one_of(name, {"any", "all"})) return heap_.tensor(Origin::Intermediate);
     auto* result = heap_.make<TensorObject>(*tensor);
     result->shape.reset();
@@ -872,6 +886,10 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   }
   if (one_of(name, {"torch.numel", "torch.Tensor.size", "torch.Tensor.numel"}) && first && first->kind == Kind::Tensor) return tensor_method(as<TensorObject>(first), plain == "size" ? "size" : "numel", arguments);
   if (name == "torch._check" || name == "torch._assert_async") return heap_.none;
+  if (one_of(name, {"torch._check_tensor_all", "torch._check_tensor_all_with"})) {  // reads whether all is true
+    if (!is_fullgraph()) graph_break(EventKind::ScalarRead, arguments.span, "GB0124", name, text(arguments.span));
+    return heap_.none;
+  }
   if (one_of(name, {"torch._assert", "torch.testing.assert_close"})) {
     if (first && first->kind == Kind::Tensor && !is_fullgraph()) graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
     return heap_.none;

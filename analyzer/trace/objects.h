@@ -31,7 +31,7 @@ enum class Kind : std::uint8_t {
 
 // Something that a condition can be about.
 struct Sym {
-  enum class What : std::uint8_t { Plain, Training, GradMode };
+  enum class What : std::uint8_t { Plain, Training, GradMode, FloatDtype };
   std::string text;  // as conditions show it: "training", "self._requires_grad"
   What what = What::Plain;
   std::uint32_t id = 0;

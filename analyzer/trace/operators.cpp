@@ -4,6 +4,7 @@
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
+#include "analyzer/trace/one_of.h"
 
 namespace fullgraph::trace {
 
@@ -174,6 +175,10 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
       }
       return heap_.typed(Kind::Float);
     }
+    if (left->kind == Kind::Bool && right->kind == Kind::Bool && (op == Op::And || op == Op::Or)) {
+      bool decides = op == Op::Or;  // whatever the other side is
+      if (truth(left) == std::optional(decides) || truth(right) == std::optional(decides)) return heap_.boolean(decides);
+    }
     Value result = heap_.typed(real ? Kind::Float : Kind::Int);
     if ((op == Op::And || op == Op::Or || op == Op::Xor) && left->kind == Kind::Bool && right->kind == Kind::Bool) result = heap_.typed(Kind::Bool);
     result->from_tensor = from_tensor;
@@ -302,6 +307,14 @@ std::optional<bool> Interpreter::identical(Value left, Value right) {
   return std::nullopt;
 }
 
+namespace {
+
+bool is_half_precision(Value value) {
+  return value->kind == Kind::External && one_of(as<ExternalObject>(value)->name, {"torch.float16", "torch.half", "torch.bfloat16"});
+}
+
+}  // namespace
+
 std::optional<bool> Interpreter::equal(Value left, Value right) {
   if (left == right && left->kind != Kind::Unknown && left->known) return true;
   if (left->kind == Kind::Union || right->kind == Kind::Union) {
@@ -333,6 +346,9 @@ std::optional<bool> Interpreter::equal(Value left, Value right) {
     }
     return open ? std::nullopt : std::optional(true);
   }
+  // A floating-point tensor of which no more is known is of the default dtype or wider, not of half precision.
+  Value dtype = left->kind == Kind::External ? right : left;
+  if (dtype->sym && dtype->sym->what == Sym::What::FloatDtype && is_half_precision(dtype == left ? right : left)) return false;
   if (left->kind == Kind::External || right->kind == Kind::External || left->kind == Kind::Class) return identical(left, right);
   if (left->kind == Kind::Unknown || right->kind == Kind::Unknown) return std::nullopt;
   bool left_number = is_number(left), right_number = is_number(right);

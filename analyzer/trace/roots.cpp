@@ -54,6 +54,7 @@ void Interpreter::reset() {
   entry_functions_.clear();
   global_backward_hooks_.clear();
   heap_.rollback_all();
+  since_.clear();
   heap_.clear();
 }
 

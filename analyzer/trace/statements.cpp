@@ -126,6 +126,25 @@ Flows Interpreter::run_statement(StmtId id) {
 
 // ------------------------------------------------------------------------------------------------ branches
 
+// Remembers under which terms a variable holds a tensor, where it holds something else otherwise.
+void Interpreter::note_conditional_tensors(const Condition& condition, const Heap::Changes& first, const Heap::Changes& second) {
+  auto note = [&](const Heap::Changes& mine, const Heap::Changes& theirs, bool truth) {
+    for (const auto& change : mine.list) {
+      Value after = change.after.value;
+      if (!after || after->kind != Kind::Tensor) continue;
+      const auto* other = theirs.find(change.place);
+      Value otherwise = other ? other->after.value : change.before.value;
+      if (!otherwise || otherwise->kind == Kind::Tensor || otherwise->kind == Kind::Unknown) continue;
+      std::size_t height = conditions_.size();
+      assume(condition, truth, false);
+      since_[after].insert(since_[after].begin(), conditions_.begin() + static_cast<std::ptrdiff_t>(height), conditions_.end());
+      conditions_.resize(height);
+    }
+  };
+  note(first, second, true);
+  note(second, first, false);
+}
+
 // Python:  if self.training: x = a()        x is a()'s value or what it was; inside, "training" holds
 //          else: return b
 Flows Interpreter::branch(const Condition& condition, const std::function<Flows()>& when_true, const std::function<Flows()>& when_false) {
@@ -196,6 +215,7 @@ Flows Interpreter::branch(const Condition& condition, const std::function<Flows(
       }
       return true;
     });
+    note_conditional_tensors(condition, first.changes, second.changes);
     heap_.join(first.changes, second.changes);
   } else if (first_goes_on || second_goes_on) {
     Side& going = first_goes_on ? first : second;
