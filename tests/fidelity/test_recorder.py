@@ -12,6 +12,8 @@ OWN = ROOT / "fixtures" / "fidelity"
 RECORDED_WITH = (3, 11)  # comprehensions are frames of their own there
 
 MODEL = """\
+from dataclasses import dataclass
+
 import torch
 from torch import nn
 
@@ -36,6 +38,27 @@ class Model(nn.Module):
 
 def example():
     return Model(), (torch.ones(3),), {"cache": []}
+
+
+@dataclass
+class Output:
+    logits: torch.Tensor
+    past_key_values: torch.Tensor | None
+
+
+class Decoder(nn.Module):  # takes and returns a cache as the models of Hugging Face do
+    def forward(self, input_ids, attention_mask=None, past_key_values=None, use_cache=False):
+        hidden = input_ids.float()
+        if past_key_values is not None:
+            print("a step")
+            hidden = torch.cat([past_key_values, hidden], dim=1)
+            assert attention_mask.shape == hidden.shape and hidden.shape == (2, 5)
+        return Output(hidden * 2, hidden if use_cache else None)
+
+
+def decoder():
+    tokens = torch.ones(2, 4, dtype=torch.long)
+    return Decoder(), (), {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
 
 
 def wrong(mode):
@@ -91,7 +114,7 @@ def lines_with(text, source):
 
 def test_sites(records):
     found = records["toy.model:example", "train"]["breaks"]
-    [printed], [item] = lines_with("print(", MODEL), lines_with(".item()", HELPER)
+    [printed], [item] = lines_with('print("training")', MODEL), lines_with(".item()", HELPER)
     assert {(b["file"], b["line"]) for b in found} == {("toy/model.py", printed), ("toy/helper.py", item)}
     by_line = {b["line"]: b for b in found}
     assert (by_line[item]["gb_id"], by_line[item]["func"]) == ("GB0124", "length_of")
@@ -120,6 +143,15 @@ def test_lines(records):
         assert (resumed in ran & traced) == (mode == "train")
         assert ran - set(lines_with("def ", MODEL)) <= traced
     assert "lines.py" not in records["toy.model:example", "eval"]["executed"]
+
+
+def test_a_decoding_step(project):
+    """The prompt was run before: the cache holds its four tokens, the mask covers five."""
+    out = project / "decode.jsonl"
+    record("--entry", "toy.model:decoder", "--modes", "eval,decode", "--out", out, cwd=project)
+    [step] = lines_with('print("a step")', MODEL)
+    breaks = {mode: [b["line"] for b in r["breaks"]] for (_, mode), r in read(out).items()}
+    assert breaks == {"eval": [], "decode": [step]}
 
 
 def test_each_call_has_new_inputs(records):
