@@ -4,6 +4,7 @@
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
+#include "analyzer/trace/one_of.h"
 
 namespace fullgraph::trace {
 
@@ -186,7 +187,7 @@ PyModuleObject* Interpreter::module_object(const ir::Module* module) {
   auto region = std::exchange(enter_region_, false);
   for (ir::StmtId id : module->block(module->body)) {
     // Importing runs little code of its own; what does more (documentation, registries) is cut short.
-    step_limit_ = steps_ + 400;
+    step_limit_ = steps_ + kImportSteps;
     run_statement(id);
     raised_ = nullptr;
   }
@@ -393,15 +394,23 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
 Value Interpreter::attribute(Value object, Symbol name, ir::Span span) {
   Value result = attribute_or_null(object, name, span);
   if (!result && object->kind == Kind::Instance) {
-    if (entry_mode_ && !as<InstanceObject>(object)->cls->unknown_base && !as<InstanceObject>(object)->module) raise_exception("builtins.AttributeError", span);
+    if (entry_mode_ && !as<InstanceObject>(object)->module && attributes_known(as<InstanceObject>(object)->cls)) raise_exception("builtins.AttributeError", span);
   }
   return result ? result : heap_.unknown;
+}
+
+// Are all classes that instances take their attributes from written in source?
+bool Interpreter::attributes_known(const ClassObject* cls) const {
+  return !cls->unknown_base && std::ranges::all_of(cls->mro, [](const ClassObject* base) {
+    return base->cls || one_of(base->name, {"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC", "torch.nn.Module"});
+  });
 }
 
 // Null: the object certainly has no such attribute.
 Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
   switch (object->kind) {
     case Kind::Unknown:
+      if (name == names::dtype) return heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype));
       if (object->sym) return heap_.symbolic(heap_.sym_of(object->sym->text + "." + std::string(name.text()), object->sym->text + "." + std::string(name.text())));
       return heap_.unknown;
     case Kind::Union: {

@@ -124,7 +124,9 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
             used[k] = true;
           }
         }
-        if (!value && arguments.more_positional && param.kind != ir::ParamKind::KeywordOnly) {
+        if (!value && arguments.more_element == heap_.root_argument) {
+          value = parameter_value(function, param, true);
+        } else if (!value && arguments.more_positional && param.kind != ir::ParamKind::KeywordOnly) {
           value = arguments.more_element ? arguments.more_element : heap_.unknown;
           if (function->defaults[i]) value = heap_.join(value, function->defaults[i]);
         }
@@ -692,6 +694,9 @@ InstanceObject* Interpreter::instantiate_root(ClassObject* cls) {
   auto* function = as<FunctionObject>(init);
   Arguments arguments = unknown_arguments(function, 1);
   call_function(function, instance, arguments);
+  // What the constructor did not set, a module that was just built does not have.
+  bool complete = !raised_ && steps_ <= step_limit_ && attributes_known(cls);
+  if (complete && !instance->payload) instance->opaque = false;
   raised_ = nullptr;
   return instance;
 }

@@ -241,9 +241,10 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
     //          if self.training: skip = torch.rand([]) < p      a tensor in training only
     //          if skip: …
     for (Value alternative : as<UnionObject>(certain)->alternatives) {
-      if (alternative->kind != Kind::Tensor) continue;
+      auto since = since_.find(alternative);
+      if (since == since_.end()) continue;
       std::size_t height = conditions_.size();
-      if (auto since = since_.find(alternative); since != since_.end()) conditions_.insert(conditions_.end(), since->second.begin(), since->second.end());
+      conditions_.insert(conditions_.end(), since->second.begin(), since->second.end());
       graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
       conditions_.resize(height);
       break;
@@ -262,6 +263,14 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
   return atom;
 }
 
+// After the operands of `a and b`: what they narrowed holds no longer. What operands after the first wrote (caches,
+// mostly) is given up with the narrowing; that a frame is no longer traced is not.
+void Interpreter::end_operands(Heap::Mark mark, bool narrowed) {
+  Heap::Changes changes = heap_.take(mark);
+  if (narrowed) changes.keep_flags();
+  heap_.apply(changes);
+}
+
 Condition Interpreter::eval_condition(ExprId id) {
   const Expr& expr = frame_->module->expr(id);
   if (expr.kind == ExprKind::Unary && static_cast<ir::UnaryOp>(expr.op) == ir::UnaryOp::Not) return !eval_condition(expr.a);
@@ -272,11 +281,9 @@ Condition Interpreter::eval_condition(ExprId id) {
     std::size_t height = conditions_.size();
     auto mark = heap_.mark();
     bool narrowed = false;
-    // What operands after the first wrote (caches, mostly) is given up with the narrowing; nobody has missed it yet.
     auto end = [&] {
       conditions_.resize(height);
-      if (narrowed) heap_.rollback(mark);
-      else heap_.apply(heap_.take(mark));
+      end_operands(mark, narrowed);
     };
     for (ExprId operand : frame_->module->list(expr.items)) {
       Condition part = eval_condition(operand);

@@ -362,8 +362,7 @@ Value Interpreter::eval_bool_op(const Expr& expr) {
     narrowed = narrowed || !condition.narrowings.empty();
   }
   conditions_.resize(height);
-  if (narrowed) heap_.rollback(mark);
-  else heap_.apply(heap_.take(mark));
+  end_operands(mark, narrowed);
   return result ? result : heap_.unknown;
 }
 

@@ -62,6 +62,7 @@ Heap::Heap() {
   yes = make<BoolObject>(true);
   no = make<BoolObject>(false);
   unknown = make<Object>(Kind::Unknown);
+  root_argument = make<Object>(Kind::Unknown);
   ellipsis = make<Object>(Kind::Ellipsis);
   not_implemented = make<Object>(Kind::NotImplemented);
   for (std::int64_t i = -8; i <= 256; ++i) small_integers_.push_back(make<IntObject>(i));
@@ -309,6 +310,10 @@ const Heap::Changes::Change* Heap::Changes::find(const Place& place) const {
     if (change.place == place) return &change;
   }
   return nullptr;
+}
+
+void Heap::Changes::keep_flags() {
+  std::erase_if(list, [](const Change& change) { return change.place.kind != Place::Kind::Flag; });
 }
 
 void Heap::Changes::drop(const EnvObject* env) {

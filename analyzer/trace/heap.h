@@ -39,6 +39,7 @@ class Heap {
 
   // Common values.
   Value none, yes, no, unknown, ellipsis, not_implemented;
+  Value root_argument;  // an element of a root's unknown *args: whatever the parameter that takes it declares
   Value boolean(bool value) const { return value ? yes : no; }
   Value integer(std::int64_t value);
   Value real(double value);
@@ -160,6 +161,7 @@ class Heap::Changes {
   // containers; a None that became something, or another flag or number, may decide a branch.
   [[nodiscard]] bool affects_control_flow() const;
   [[nodiscard]] const Change* find(const Place& place) const;  // looks at each
+  void keep_flags();  // leaves out all but flags
   // Leaves out changes of the variables of `env`.
   void drop(const EnvObject* env);
 };

@@ -117,6 +117,9 @@ struct LeafMark {  // a requires_grad_() call on an intermediate
 // The source of a span with its blanks and line ends as single blanks, cut when it is long.
 std::string one_line(const ir::Module& module, ir::Span span);
 
+// Statements that one statement at the top of a module may run.
+constexpr std::size_t kImportSteps = 400;
+
 class Interpreter {
  public:
   Interpreter(python::Program& program, const profile::Profile& profile, const Options& options);
@@ -232,6 +235,7 @@ class Interpreter {
 
   // ---- conditions.cpp
   Condition eval_condition(ir::ExprId id);
+  void end_operands(Heap::Mark mark, bool narrowed);
   Condition condition_of(Value value, ir::ExprId id);   // truth of a value; reports branching on a tensor
   void narrow_place(Condition& condition, ir::ExprId place, Value when_true, Value when_false);
   void assume(const Condition& condition, bool truth, bool narrows = true);
@@ -283,6 +287,7 @@ class Interpreter {
   ClassObject* external_class(const std::string& name);
   ClassObject* class_of(Value value);
   void compute_mro(ClassObject* cls);
+  bool attributes_known(const ClassObject* cls) const;
   bool is_subclass(const ClassObject* cls, std::string_view name) const;
   PyModuleObject* module_object(const ir::Module* module);
   Value import_name(const std::string& module, ir::Symbol name);
@@ -308,6 +313,7 @@ class Interpreter {
   Value call_builtin(std::string_view name, Arguments& arguments);
   Value call_numpy(const std::string& name, const Arguments& arguments);
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);
+  Value call_regex(std::string_view name, const Arguments& arguments);
   Value call_torch(const std::string& name, Arguments& arguments);
   Value call_native(NativeObject* native, Arguments& arguments);
   Value string_method(StrObject* string, std::string_view name, Arguments& arguments);

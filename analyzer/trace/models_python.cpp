@@ -331,7 +331,6 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       auto* instance = as<InstanceObject>(first);
       bool own = instance->attributes.get(Symbol::intern(as<StrObject>(attribute_name)->value)) || class_attribute(instance->cls, Symbol::intern(as<StrObject>(attribute_name)->value));
       open = !own && (instance->opaque || instance->cls->unknown_base);
-      if (!found && !entry_mode_ && instance->module) open = true;
     }
     if (first->kind == Kind::PyModule && found && found->kind != Kind::Unknown) open = false;
     if (first->kind == Kind::External && as<ExternalObject>(first)->name.starts_with("torch.")) {

@@ -120,6 +120,7 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     return result ? result : heap_.unknown;
   }
   if (name == "functools.partialmethod") return heap_.unknown;
+  if (name.starts_with("re.")) return call_regex(std::string_view(name).substr(3), arguments);
   // ---- contextlib
   if (name == "contextlib.contextmanager" && first) {
     if (first->kind == Kind::Function) {

@@ -85,7 +85,7 @@ Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t s
   }
   if (arguments.more_positional) {
     // Parameters after *args are keywords already; those before it were given by position.
-    arguments.more_element = heap_.unknown;
+    arguments.more_element = heap_.root_argument;
   }
   arguments.positional_spans.assign(arguments.positional.size(), arguments.span);
   return arguments;
@@ -109,6 +109,7 @@ void Interpreter::trace_module_root(const ir::Module& module, ir::ClassId id) {
       arguments = unknown_arguments(function, 1);
     } else {
       arguments.more_positional = arguments.more_keywords = true;
+      arguments.more_element = heap_.root_argument;
     }
     arguments.span = function ? function->function->name_span : module.cls(id).name_span;
     arguments.module = &module;

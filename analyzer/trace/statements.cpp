@@ -830,7 +830,18 @@ Value Interpreter::make_class(ir::ClassId id) {
   body.conditions = conditions_.size();
   Frame* outer = frame_;
   frame_ = &body;
-  run_block(cls.body);
+  if (outer->function || outer->class_body) {
+    run_block(cls.body);
+  } else {
+    // A class of a module: its statements count like the module's own.
+    std::size_t before = steps_, limit = step_limit_;
+    for (ir::StmtId statement : module.block(cls.body)) {
+      step_limit_ = steps_ + kImportSteps;
+      run_statement(statement);
+      raised_ = nullptr;
+    }
+    step_limit_ = limit + (steps_ - before);
+  }
   frame_ = outer;
   conditions_.resize(body.conditions);
   raised_ = nullptr;
