@@ -399,6 +399,30 @@ Value Interpreter::attribute(Value object, Symbol name, ir::Span span) {
   return result ? result : heap_.unknown;
 }
 
+// function.__code__, as far as decorators look at it: names and numbers of parameters and variables.
+Value Interpreter::code_object(const FunctionObject& function) {
+  const ir::Function& code = *function.function;
+  std::vector<Value> parameters, variables;
+  std::int64_t positional = 0;
+  std::vector<bool> is_parameter(code.locals.size(), false);
+  for (std::size_t i = 0; i < code.params.count; ++i) {
+    const ir::Param& param = function.module->params[code.params.first + i];
+    positional += param.kind == ir::ParamKind::PositionalOnly || param.kind == ir::ParamKind::Positional;
+    is_parameter[param.slot] = true;
+    parameters.push_back(heap_.string(param.name.text()));
+  }
+  for (std::size_t i = 0; i < code.locals.size(); ++i) {
+    if (!is_parameter[i]) variables.push_back(heap_.string(code.locals[i].text()));
+  }
+  parameters.insert(parameters.end(), variables.begin(), variables.end());
+  auto* object = heap_.make<InstanceObject>(external_class("types.CodeType"));
+  object->opaque = true;
+  object->attributes.set(Symbol::intern("co_varnames"), heap_.sequence(Kind::Tuple, std::move(parameters)));
+  object->attributes.set(Symbol::intern("co_argcount"), heap_.integer(positional));
+  object->attributes.set(Symbol::intern("co_name"), heap_.string(code.name.text()));
+  return object;
+}
+
 // Are all classes that instances take their attributes from written in source?
 bool Interpreter::attributes_known(const ClassObject* cls) const {
   return !cls->unknown_base && std::ranges::all_of(cls->mro, [](const ClassObject* base) {
@@ -462,6 +486,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       if (Value value = function->attributes.get(name)) return value;
       if (name == names::name || name == names::qualname) return heap_.string(function->function->name.text());
       if (name == names::module) return heap_.string(function->module->name);
+      if (name == names::code) return code_object(*function);
       if (name == names::doc || name == names::dict) return heap_.unknown;
       return name.text().starts_with("__") ? heap_.unknown : nullptr;
     }

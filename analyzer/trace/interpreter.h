@@ -287,6 +287,7 @@ class Interpreter {
   ClassObject* external_class(const std::string& name);
   ClassObject* class_of(Value value);
   void compute_mro(ClassObject* cls);
+  Value code_object(const FunctionObject& function);
   bool attributes_known(const ClassObject* cls) const;
   bool is_subclass(const ClassObject* cls, std::string_view name) const;
   PyModuleObject* module_object(const ir::Module* module);

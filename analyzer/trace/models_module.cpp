@@ -163,6 +163,14 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
 }
 
 // A method of something of which nothing is known, whose name alone says what it does.
+namespace {
+
+constexpr std::string_view kOnlyTensorsHave[] = {
+    "item", "tolist", "nonzero", "masked_select", "any", "all", "argmax", "argmin", "amax", "amin", "cumsum", "sum", "mean", "unsqueeze", "squeeze", "flatten", "view", "reshape", "permute",
+    "transpose", "contiguous", "expand", "expand_as", "masked_fill", "scatter", "gather", "index_select", "softmax", "log_softmax", "detach", "unique", "bincount", "numel", "clamp", "isnan", "isinf", "ne", "eq"};
+
+}  // namespace
+
 Value Interpreter::unknown_method(const ir::Expr& callee, Arguments& arguments) {
   std::string_view name = callee.name.text();
   if (std::find(std::begin(kBackwardHooks), std::end(kBackwardHooks), name) != std::end(kBackwardHooks)) {
@@ -172,6 +180,10 @@ Value Interpreter::unknown_method(const ir::Expr& callee, Arguments& arguments) 
   }
   if (callee.name == names::gradient_checkpointing_enable || name == "_set_gradient_checkpointing") {
     report_checkpoint_settings(name, arguments);
+  }
+  // In traced code, what has these methods is a tensor, or an array, which Dynamo traces as one.
+  if (traced() && std::find(std::begin(kOnlyTensorsHave), std::end(kOnlyTensorsHave), name) != std::end(kOnlyTensorsHave)) {
+    return tensor_method(heap_.tensor(Origin::Unknown), name, arguments);
   }
   return heap_.unknown;
 }

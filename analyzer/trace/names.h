@@ -31,6 +31,7 @@ inline const Symbol module = Symbol::intern("__module__");
 inline const Symbol class_ = Symbol::intern("__class__");
 inline const Symbol dict = Symbol::intern("__dict__");
 inline const Symbol doc = Symbol::intern("__doc__");
+inline const Symbol code = Symbol::intern("__code__");
 inline const Symbol file = Symbol::intern("__file__");
 inline const Symbol all = Symbol::intern("__all__");
 inline const Symbol wrapped = Symbol::intern("__wrapped__");

@@ -502,7 +502,7 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
     if (context->name == "generator") target = context->argument ? context->argument : heap_.none;
   } else if (manager->kind == Kind::Instance) {
     if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) target = call_method(manager, "__enter__", {});
-  } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown) {
+  } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown || manager->kind == Kind::Tensor) {
     // A context manager of torch's that is not written in traceable Python
     const Expr& made = frame_->module->expr(with.a);
     Value maker = traced() && made.kind == ExprKind::Call && frame_->module->expr(made.a).kind != ExprKind::Call ? eval(made.a) : heap_.unknown;
