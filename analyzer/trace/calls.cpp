@@ -233,6 +233,11 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     Flows flows = run_block(code.body);
     if ((flows & kNormal) && !(flows & kRaise)) frame.result = frame.result ? heap_.join(frame.result, heap_.none) : heap_.none;
     result = frame.result;
+    // Where a return is possible, what raises at the end does so under conditions.
+    if (raised_ && result && !entry_mode_) {
+      raised_ = nullptr;
+      maybe_raised_ = true;
+    }
   }
   if (region_root) leave_region(result);
   --depth_;
@@ -658,6 +663,9 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
   for (std::size_t i = 0; i < function->function->params.count; ++i) {
     if (&function->module->params[function->function->params.first + i] == &param) standard = function->defaults[i];
   }
+  // Nobody asks for a loss where no gradients are wanted.
+  bool for_loss = param.name.text().ends_with("labels") || param.name.text().ends_with("targets");
+  if (root && for_loss && standard && standard->kind == Kind::None && options_.mode == Mode::Eval) return standard;
   if (value && value->kind != Kind::Unknown) {
     if (root && standard && standard->kind == Kind::None && value->kind != Kind::Union) value = heap_.join(value, standard);
     return value;

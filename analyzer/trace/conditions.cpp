@@ -250,6 +250,10 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
       break;
     }
   }
+  if (is_drawn(value) && traced()) {
+    graph_break(EventKind::TensorBranch, expr.span, "GB0170", "random", text(expr.span));
+    return atom;
+  }
   if (value->from_tensor && !value->known && is_fullgraph()) {
     graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
     return atom;

@@ -37,8 +37,27 @@ void Interpreter::graph_break(EventKind kind, Span span, std::string_view gb_id,
 
 void Interpreter::graph_break(Event result) {
   if (!traced()) return;
+  ++breaks_;
   emit(std::move(result));
+  report_module_constructors();
   leave_frames();
+}
+
+// Python:  class Loss(nn.Module):
+//              def __init__(self): super().__init__(); self.weight = nn.Buffer(...)      # breaks
+// When a module is built in traced code and its constructor breaks, Dynamo compiles the constructor on its own and finds
+// a module in it that nn.Module's constructor has not set up yet.
+void Interpreter::report_module_constructors() {
+  for (Frame* frame = frame_; frame && !frame->boundary; frame = frame->caller) {
+    if (frame->module_init.end == 0) continue;
+    Frame* innermost = std::exchange(frame_, frame);
+    Event found = event(EventKind::Unsupported, std::exchange(frame->module_init, {}));
+    found.gb_id = "GB0119";
+    found.callee = "nn.Module";
+    found.subject = text(found.where.span);
+    emit(std::move(found));
+    frame_ = innermost;
+  }
 }
 
 // Python:  for layer in self.layers: x = layer(x)      # layer breaks

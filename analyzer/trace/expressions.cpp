@@ -79,6 +79,17 @@ Value Interpreter::eval_constant(const Expr& expr) {
   }
 }
 
+// A random number that Dynamo draws while it traces stands for any number until the graph ends; then it is a plain one.
+bool Interpreter::is_drawn(Value value) const {
+  auto found = drawn_.find(value);
+  return found != drawn_.end() && found->second == breaks_;
+}
+
+Value Interpreter::from_operands(Value result, Value left, Value right) {
+  if (!drawn_.empty() && !result->known && result->kind != Kind::Tensor && result != heap_.unknown && (is_drawn(left) || is_drawn(right))) drawn_[result] = breaks_;
+  return result;
+}
+
 Value Interpreter::eval(ExprId id) {
   const ir::Module& module = *frame_->module;
   const Expr& expr = module.expr(id);
@@ -108,7 +119,7 @@ Value Interpreter::eval(ExprId id) {
       Value left = eval(expr.a);
       Value right = eval(expr.b);
       if (raised_) return heap_.unknown;
-      return binary(static_cast<ir::BinaryOp>(expr.op), left, right, expr.span);
+      return from_operands(binary(static_cast<ir::BinaryOp>(expr.op), left, right, expr.span), left, right);
     }
     case ExprKind::BoolOp: return eval_bool_op(expr);
     case ExprKind::Compare: return eval_compare(expr);
@@ -375,7 +386,7 @@ Value Interpreter::eval_compare(const Expr& expr) {
     const Expr& comparison = module.expr(items[i]);
     Value right = eval(comparison.a);
     if (raised_) return heap_.unknown;
-    Value one = compare(static_cast<ir::CompareOp>(comparison.op), left, right, expr.span);
+    Value one = from_operands(compare(static_cast<ir::CompareOp>(comparison.op), left, right, expr.span), left, right);
     if (i + 1 < items.size()) {
       // a < b < c: the truth of a < b is taken, whatever it is
       Condition condition;

@@ -391,6 +391,7 @@ Value Heap::join(Value a, Value b) {
     return a ? a : b;
   }
   if (same_scalar(*a, *b)) return a;
+  if (a->kind == Kind::Unknown && b->kind == Kind::Unknown && a->sym && a->sym == b->sym) return a;
   if (a->kind == Kind::Unknown || b->kind == Kind::Unknown) return unknown;
   if (a->kind == Kind::Tensor && b->kind == Kind::Tensor && as<TensorObject>(a)->numpy == as<TensorObject>(b)->numpy) {
     const auto& x = *as<TensorObject>(a);

@@ -49,6 +49,7 @@ struct Frame {
   int unresumable = 0;           // depth of loops, try blocks and foreign context managers around the current statement
   std::size_t conditions = 0;    // height of the condition stack at entry
   bool class_body = false;
+  ir::Span module_init{};        // the call of nn.Module's constructor in this one
 };
 
 struct Arguments {
@@ -161,6 +162,8 @@ class Interpreter {
   bool enter_region_ = false;    // the next frame is a compiled root
   bool maybe_raised_ = false;    // something raised under a condition that is not known
   int inexact_loops_ = 0;        // loops around whose number of rounds is not known
+  std::uint32_t breaks_ = 0;     // graph breaks so far
+  std::unordered_map<Value, std::uint32_t> drawn_;  // random numbers, and what was computed from them, with `breaks_` then
   std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside
   bool hop_counted_ = false;     // … and one of them got another plain value
   const std::string* hooked_ = nullptr;  // … and that body is a hook on the tensor of this name
@@ -363,6 +366,9 @@ class Interpreter {
   void graph_break(EventKind kind, ir::Span span, std::string_view gb_id, std::string_view callee = {}, std::string_view subject = {},
                    std::string_view detail = {});
   void graph_break(Event event);
+  void report_module_constructors();
+  [[nodiscard]] bool is_drawn(Value value) const;
+  Value from_operands(Value result, Value left, Value right);
   void emit(Event event);
   [[nodiscard]] bool traced() const { return frame_ && frame_->traced && disabled_ == 0; }
   [[nodiscard]] bool is_fullgraph() const { return fullgraph_.value_or(options_.fullgraph); }

@@ -256,6 +256,7 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
   Value first = arguments.get(0, {});
   known = true;
   if (name == "__init__") {
+    if (traced() && frame_->function && frame_->function->name == names::init && frame_->self == module) frame_->module_init = arguments.span;
     std::string_view layer = layer_name(module->cls);
     if (layer == "Sequential") {
       std::vector<Value> items = arguments.positional;

@@ -120,6 +120,11 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     return result ? result : heap_.unknown;
   }
   if (name == "functools.partialmethod") return heap_.unknown;
+  if (traced() && one_of(name, {"random.uniform", "random.randint", "random.randrange"})) {
+    Value number = heap_.typed(name == "random.uniform" ? Kind::Float : Kind::Int);
+    drawn_[number] = breaks_;
+    return number;
+  }
   if (name.starts_with("re.")) return call_regex(std::string_view(name).substr(3), arguments);
   // ---- contextlib
   if (name == "contextlib.contextmanager" && first) {

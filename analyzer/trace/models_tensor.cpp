@@ -867,6 +867,7 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       bool sure = !first || first->kind == Kind::Tensor;
       if (sure && found.origin != Origin::Unknown) graph_break(std::move(found));
     }
+    if (traced() && plain == "Buffer") graph_break(EventKind::Unsupported, arguments.span, "GB0116", name, text(arguments.span));
     result->origin = frame_->region ? result->origin : Origin::Parameter;
     return result;
   }

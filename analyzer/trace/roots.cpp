@@ -55,6 +55,7 @@ void Interpreter::reset() {
   global_backward_hooks_.clear();
   heap_.rollback_all();
   since_.clear();
+  drawn_.clear();
   heap_.clear();
 }
 

@@ -509,7 +509,12 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
     if (maker->kind == Kind::External && as<ExternalObject>(maker)->name.starts_with("torch.")) {
       const auto& name = as<ExternalObject>(maker)->name;
       const profile::Callable* callable = profile_.callable(name);
-      if (!callable || callable->treatment != profile::Treatment::Inlined) graph_break(EventKind::Unsupported, span, "GB0142", name, text(span));
+      bool generator = name.starts_with("torch.backends.");  // contextlib's kind, written in torch
+      if (callable ? callable->treatment != profile::Treatment::Inlined : generator) {
+        ++frame_->unresumable;  // Dynamo cannot resume inside of it: the frame runs eagerly from here
+        graph_break(EventKind::Unsupported, span, "GB0142", name, text(span));
+        --frame_->unresumable;
+      }
     }
   }
   if (raised_) return kRaise;
