@@ -402,22 +402,16 @@ Value Interpreter::attribute(Value object, Symbol name, ir::Span span) {
 // function.__code__, as far as decorators look at it: names and numbers of parameters and variables.
 Value Interpreter::code_object(const FunctionObject& function) {
   const ir::Function& code = *function.function;
-  std::vector<Value> parameters, variables;
+  std::vector<Value> variables;
+  for (Symbol name : code.locals) variables.push_back(heap_.string(name.text()));
   std::int64_t positional = 0;
-  std::vector<bool> is_parameter(code.locals.size(), false);
   for (std::size_t i = 0; i < code.params.count; ++i) {
-    const ir::Param& param = function.module->params[code.params.first + i];
-    positional += param.kind == ir::ParamKind::PositionalOnly || param.kind == ir::ParamKind::Positional;
-    is_parameter[param.slot] = true;
-    parameters.push_back(heap_.string(param.name.text()));
+    auto kind = function.module->params[code.params.first + i].kind;
+    positional += kind == ir::ParamKind::PositionalOnly || kind == ir::ParamKind::Positional;
   }
-  for (std::size_t i = 0; i < code.locals.size(); ++i) {
-    if (!is_parameter[i]) variables.push_back(heap_.string(code.locals[i].text()));
-  }
-  parameters.insert(parameters.end(), variables.begin(), variables.end());
   auto* object = heap_.make<InstanceObject>(external_class("types.CodeType"));
   object->opaque = true;
-  object->attributes.set(Symbol::intern("co_varnames"), heap_.sequence(Kind::Tuple, std::move(parameters)));
+  object->attributes.set(Symbol::intern("co_varnames"), heap_.sequence(Kind::Tuple, std::move(variables)));
   object->attributes.set(Symbol::intern("co_argcount"), heap_.integer(positional));
   object->attributes.set(Symbol::intern("co_name"), heap_.string(code.name.text()));
   return object;

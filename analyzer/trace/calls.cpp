@@ -329,6 +329,7 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
       raised_ = nullptr;
       instance->opaque = true;
     }
+    if (instance->module) open_containers(instance);
     return instance;
   }
   if (cls->dataclass || cls->is_namedtuple) {
@@ -705,6 +706,7 @@ InstanceObject* Interpreter::instantiate_root(ClassObject* cls) {
   // What the constructor did not set, a module that was just built does not have.
   bool complete = !raised_ && steps_ <= step_limit_ && attributes_known(cls);
   if (complete && !instance->payload) instance->opaque = false;
+  open_containers(instance);
   raised_ = nullptr;
   return instance;
 }

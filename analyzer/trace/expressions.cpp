@@ -443,7 +443,9 @@ Value Interpreter::eval_fstring(const Expr& expr) {
       value += std::to_string(as<IntObject>(formatted)->value);
     } else {
       known = false;
-      if (without_none(formatted)->kind == Kind::Tensor && traced()) {
+      // Formatting as such is put off to the end of the graph; a conversion reads the tensor.
+      bool converted = part.op != static_cast<int>(ir::Conversion::None);
+      if (converted && without_none(formatted)->kind == Kind::Tensor && traced()) {
         graph_break(EventKind::Unsupported, part.span, part.op == static_cast<int>(ir::Conversion::Repr) ? "GB0569" : "GB0059", "format",
                     text(frame_->module->expr(part.a).span));
       }

@@ -184,6 +184,8 @@ class Interpreter {
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
   std::unordered_map<Value, std::vector<Term>> since_;                // of a tensor that a variable holds under these terms only
+  std::unordered_map<const ir::Class*, std::vector<ir::Symbol>> filled_later_;
+  std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
   std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time
   std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
@@ -268,6 +270,10 @@ class Interpreter {
   Value call_union(UnionObject* callees, Arguments& arguments);
   void raise_exception(std::string_view type, ir::Span span);
   Value iterate(Value iterable, ir::Span span);           // → a Sequence, exact or not
+
+  // ---- class_facts.cpp
+  const std::vector<ir::Symbol>& filled_later(const ClassObject& cls);
+  void open_containers(InstanceObject* instance);
 
   // ---- memo.cpp
   std::string call_key(const void* callee, const Arguments& arguments) const;

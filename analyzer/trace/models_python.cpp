@@ -401,15 +401,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
 Value Interpreter::string_method(StrObject* string, std::string_view name, Arguments& arguments) {
   Value first = arguments.get(0, {});
   auto text_of = [](Value value) -> const std::string* { return value && value->kind == Kind::Str && value->known ? &as<StrObject>(value)->value : nullptr; };
-  if (name == "format") {
-    for (Value value : arguments.positional) {
-      if (without_none(value)->kind == Kind::Tensor) {
-        graph_break(EventKind::Unsupported, arguments.span, "GB0059", "format", text(arguments.span));
-        break;
-      }
-    }
-    return heap_.typed(Kind::Str);
-  }
+  if (name == "format") return heap_.typed(Kind::Str);
   if (name == "startswith" || name == "endswith") {
     if (string->known && first && first->kind == Kind::Tuple) {
       for (Value one : as<SequenceObject>(first)->items) {
