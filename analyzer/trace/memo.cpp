@@ -89,13 +89,20 @@ Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
 
 namespace {
 
+// What nobody can change, and what lasts.
 bool is_constant(Value value) {
-  if (value->kind == Kind::Tuple) {
-    auto* tuple = as<SequenceObject>(value);
-    return tuple->exact && std::all_of(tuple->items.begin(), tuple->items.end(), is_constant);
+  switch (value->kind) {
+    case Kind::Tuple: return as<SequenceObject>(value)->exact && std::ranges::all_of(as<SequenceObject>(value)->items, is_constant);
+    case Kind::Union: return value->lasting && std::ranges::all_of(as<UnionObject>(value)->alternatives, is_constant);
+    case Kind::Function:
+    case Kind::Method:
+    case Kind::Native:
+    case Kind::Class:
+    case Kind::PyModule:
+    case Kind::External:
+    case Kind::Partial: return value->lasting;
+    default: return value->kind <= Kind::Bytes;
   }
-  bool shared = value->kind == Kind::Function || value->kind == Kind::Class || value->kind == Kind::PyModule || value->kind == Kind::External;
-  return value->kind <= Kind::Bytes || (shared && value->lasting);
 }
 
 }  // namespace

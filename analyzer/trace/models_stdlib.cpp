@@ -125,6 +125,20 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     drawn_[number] = breaks_;
     return number;
   }
+  if (name == "inspect.signature" && first) {
+    Value of = first->kind == Kind::Method ? as<MethodObject>(first)->function : first;
+    if (of->kind != Kind::Function) return heap_.unknown;
+    auto* function = as<FunctionObject>(of);
+    auto* parameters = heap_.dict();
+    for (std::size_t i = first->kind == Kind::Method ? 1 : 0; i < function->function->params.count; ++i) {
+      const ir::Param& param = function->module->params[function->function->params.first + i];
+      parameters->entries.push_back({heap_.string(param.name.text()), heap_.unknown, false});
+    }
+    auto* signature = heap_.make<InstanceObject>(external_class("inspect.Signature"));
+    signature->opaque = true;
+    signature->attributes.set(Symbol::intern("parameters"), parameters);
+    return signature;
+  }
   if (name.starts_with("re.")) return call_regex(std::string_view(name).substr(3), arguments);
   // ---- contextlib
   if (name == "contextlib.contextmanager" && first) {

@@ -15,6 +15,7 @@ using ir::StmtKind;
 
 namespace {
 constexpr std::size_t kMostRounds = 48;        // rounds of a loop that are followed one by one
+constexpr std::size_t kMostEagerRounds = 12;  // of what sets a library's modules up: walks over all of them, mostly
 constexpr std::size_t kMostWhileRounds = 200;
 }  // namespace
 
@@ -336,7 +337,8 @@ Flows Interpreter::run_for(const Stmt& stmt) {
     return kRaise;
   }
   auto* sequence = rounds->kind == Kind::Tuple ? as<SequenceObject>(rounds) : nullptr;
-  if (sequence && sequence->exact && sequence->items.size() <= kMostRounds) {
+  std::size_t most = entry_mode_ || frame_->region ? kMostRounds : kMostEagerRounds;
+  if (sequence && sequence->exact && sequence->items.size() <= most) {
     for (Value item : std::vector<Value>(sequence->items)) {
       assign(target, item);
       Flows flows = run_block(stmt.body);
