@@ -386,6 +386,8 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   if (Value hook = class_attribute(instance->cls, names::getattr); hook && hook->kind == Kind::Function && !name.text().starts_with("__")) {
     return call_value(heap_.make<MethodObject>(instance, hook), {heap_.string(name.text())});
   }
+  if (!instance->module && profiled_method(instance->cls, name.text())) return heap_.make<NativeObject>(instance, name);
+  if (instance->cls->name == "types.CoroutineType") return heap_.make<NativeObject>(instance, name);
   if (instance->opaque || instance->cls->unknown_base) return some_attribute(instance, name, span);
   if (name.text().starts_with("__")) return heap_.make<NativeObject>(instance, name);
   return nullptr;

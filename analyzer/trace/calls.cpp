@@ -189,7 +189,11 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   int recursion = 0;
   for (const Frame* frame = frame_; frame; frame = frame->caller) recursion += frame->function == &code;
   if (recursion >= kMostRecursion) return heap_.unknown;
-  if (code.is_async) return heap_.unknown;
+  if (code.is_async) return make_coroutine();
+  if (function->context_manager && !code.is_generator) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0221", code.name.text(), text(arguments.span));
+    return heap_.unknown;
+  }
 
   auto* env = heap_.make<EnvObject>();
   env->module = function->module;
@@ -309,6 +313,7 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
     auto* function = heap_.make<ExternalObject>(cls->name);
     return call_external(function, arguments);
   }
+  if (cls->validated) graph_break(EventKind::Unsupported, arguments.span, "GB3383", cls->cls->name.text(), text(arguments.span));
   auto* instance = heap_.make<InstanceObject>(cls);
   if (cls->is_module) instance->module.emplace();
   for (ClassObject* base : cls->mro) {

@@ -319,7 +319,19 @@ class Interpreter {
   // ---- models_*.cpp: Python's own and PyTorch's functions
   Value call_external(ExternalObject* function, Arguments& arguments);
   void report_profiled(const std::string& name, const Arguments& arguments);
+  InstanceObject* opaque_instance(std::string_view cls);
+  Value external_instance(std::string_view callable);
+  const profile::Callable* profiled_method(const ClassObject* cls, std::string_view name) const;
+  Value call_profiled_method(const InstanceObject* instance, std::string_view name, const Arguments& arguments);  // null: not known
+  Value enter_on_stack(Value manager, ir::Span span);
+  Value make_coroutine();
+  bool drive_coroutine(const InstanceObject* instance, std::string_view name, const Arguments& arguments);
+  Value address_of(TensorObject* tensor);
+  Value compare_addresses(ir::CompareOp op, Value left, Value right, ir::Span span);  // null: neither is one
+  Value calculate_address(Value left, Value right, ir::Span span);                    // null: neither is one
   Value apply_function(ClassObject* cls, Arguments& arguments);
+  bool report_unsupported_function(ClassObject* cls, const Arguments& arguments);
+  void run_backward(ClassObject* cls, Value context, Value result, const Arguments& arguments);
   Value call_builtin(std::string_view name, Arguments& arguments);
   Value call_numpy(const std::string& name, const Arguments& arguments);
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);

@@ -181,6 +181,7 @@ struct ClassObject : Object {
   bool is_module = false;                  // torch.nn.Module or below it
   bool is_function = false;                // torch.autograd.Function or below it
   bool dataclass = false;
+  bool validated = false;                  // a pydantic dataclass: its constructor checks and converts the fields
   bool is_namedtuple = false;
   bool is_enum = false;
   bool is_exception = false;

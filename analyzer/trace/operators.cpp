@@ -57,6 +57,7 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
   using Op = ir::BinaryOp;
   left = without_none(left);
   right = without_none(right);
+  if (Value number = calculate_address(left, right, span)) return number;
   if (left->kind == Kind::Tensor || right->kind == Kind::Tensor) {
     Value tensor_side = left->kind == Kind::Tensor ? left : right;
     Value other = tensor_side == left ? right : left;
@@ -366,6 +367,9 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
     return result;
   };
   if (op == Op::Is || op == Op::IsNot) return answer(identical(left, right), op == Op::IsNot);
+  if (op != Op::In && op != Op::NotIn) {
+    if (Value known = compare_addresses(op, left, right, span)) return known;
+  }
   if (op == Op::In || op == Op::NotIn) {
     Value container = without_none(right);
     if (container->kind == Kind::Iterator) container = as<IteratorObject>(container)->sequence;

@@ -501,7 +501,13 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
     target = context->name == "generator" || context->argument == nullptr ? manager : context->argument;
     if (context->name == "generator") target = context->argument ? context->argument : heap_.none;
   } else if (manager->kind == Kind::Instance) {
-    if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) target = call_method(manager, "__enter__", {});
+    if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) {
+      target = call_method(manager, "__enter__", {});
+    } else if (const profile::Callable* enter = profiled_method(as<InstanceObject>(manager)->cls, "__enter__"); enter && !enter->gb_id.empty()) {
+      graph_break(EventKind::Unsupported, span, enter->gb_id, as<InstanceObject>(manager)->cls->name, text(span));
+    } else if (!as<InstanceObject>(manager)->cls->cls) {
+      target = manager;
+    }
   } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown || manager->kind == Kind::Tensor) {
     // A context manager of torch's that is not written in traceable Python
     const Expr& made = frame_->module->expr(with.a);
