@@ -147,6 +147,12 @@ bool Profile::is_module_class(std::string_view qualified_name) const {
   return std::ranges::binary_search(data_->modules, qualified_name);
 }
 
+bool Profile::knows_package(std::string_view name) const {
+  const std::string prefix = fmt::format("{}.", name);
+  const auto at = std::ranges::lower_bound(data_->callables, std::string_view(prefix), {}, &Callable::name);
+  return at != data_->callables.end() && at->name.starts_with(prefix);
+}
+
 std::string_view Profile::instance_class(std::string_view qualified_name) const {
   const Instance* found = search(data_->instances, qualified_name, &Instance::callable);
   return found ? found->cls : std::string_view();

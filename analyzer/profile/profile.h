@@ -65,6 +65,8 @@ class Profile {
   // The class of the object that a call of this canonical name makes, where the profile has that class's methods as
   // callables ("io.BytesIO" → "io.BytesIO", "torch.optim.SGD" → "torch.optim.Optimizer"); empty for all others.
   [[nodiscard]] std::string_view instance_class(std::string_view qualified_name) const;
+  // Does the profile describe anything of this top-level package, as it does of the standard library's and NumPy's?
+  [[nodiscard]] bool knows_package(std::string_view name) const;
   [[nodiscard]] const GraphBreak* graph_break(std::string_view id) const;
   [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
   // torch._dynamo.config default of a boolean option; false when not known.

@@ -177,6 +177,8 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
 Value Interpreter::run_function(FunctionObject* function, Value self, Arguments& arguments) {
   const ir::Function& code = *function->function;
   if (function->allowed) {
+    if (auto op = operators_.find(function->operator_name); op != operators_.end()) report_missing_fake(op->second, op->first, arguments.span);
+    if (!function->operator_name.empty() && (!code.returns || function->module->text(code.returns).find("Tensor") == std::string_view::npos)) return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     return result;
   }
@@ -244,6 +246,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     }
   }
   if (region_root) leave_region(result);
+  if (region_root && raised_ && uncaught_ && traced()) emit(*uncaught_);
   --depth_;
   frame_ = outer;
   grad_mode_ = saved_grad;

@@ -43,6 +43,10 @@ const profile::Callable* Interpreter::profiled_method(const ClassObject* cls, st
 
 Value Interpreter::call_profiled_method(const InstanceObject* instance, std::string_view name, const Arguments& arguments) {
   if (instance->cls->name == "contextlib.ExitStack" && name == "enter_context" && !arguments.positional.empty()) return enter_on_stack(arguments.positional.front(), arguments.span);
+  if (instance->cls->name == "torch.library.Library" && instance->payload) {
+    library_method(instance, name, arguments);
+    return heap_.unknown;
+  }
   const profile::Callable* method = profiled_method(instance->cls, name);
   if (!method) return nullptr;
   report_profiled(std::string(method->name), arguments);
@@ -54,6 +58,17 @@ Value Interpreter::call_profiled_method(const InstanceObject* instance, std::str
     case profile::Returns::None: return heap_.none;
     default: return heap_.unknown;
   }
+}
+
+// A class's own __getattribute__ is traced at each attribute that is read; what it finds is taken to be what is there.
+void Interpreter::run_getattribute(InstanceObject* instance, Symbol name) {
+  Value reader = class_attribute(instance->cls, names::getattribute);
+  if (!reader || reader->kind != Kind::Function) return;
+  for (const Frame* frame = frame_; frame; frame = frame->caller) {
+    if (frame->object == reader) return;
+  }
+  call_value(heap_.make<MethodObject>(instance, reader), {heap_.string(name.text())});
+  raised_ = nullptr;
 }
 
 // Python:  stack.enter_context(torch.no_grad())
@@ -106,6 +121,91 @@ Value Interpreter::calculate_address(Value left, Value right, ir::Span span) {
   if (!is_address(left) && !is_address(right)) return nullptr;
   graph_break(EventKind::Unsupported, span, "GB0088", kAddress, text(span));
   return heap_.typed(Kind::Int);
+}
+
+// ------------------------------------------------------------------------------------------------ operators
+
+// Python:  torch.add(a, b, out=buffer)
+// Dynamo follows no change of the buffer's shape. Shapes are compared where both are certain: between tensors of one
+// shape, and of products of matrices.
+void Interpreter::report_out_shape(const std::string& name, const Arguments& arguments) {
+  Value out = arguments.keyword("out");
+  if (!traced() || out->kind != Kind::Tensor || arguments.positional.empty()) return;
+  std::string_view plain = std::string_view(name).substr(name.rfind('.') + 1);
+  auto is_certain = [](const Shape& shape) { return shape && std::ranges::all_of(*shape, [](auto size) { return size >= 0; }); };
+  Shape result;
+  for (Value value : arguments.positional) {
+    if (value->kind != Kind::Tensor || !is_certain(as<TensorObject>(value)->shape)) return;
+    if (one_of(plain, {"matmul", "mm", "bmm"})) continue;
+    if (result && *result != *as<TensorObject>(value)->shape) return;
+    result = as<TensorObject>(value)->shape;
+  }
+  if (one_of(plain, {"matmul", "mm", "bmm"})) {
+    Value product = operator_result(profile_.callable(name), plain, arguments, nullptr);
+    if (product->kind == Kind::Tensor) result = as<TensorObject>(product)->shape;
+  } else if (!one_of(plain, {"add", "sub", "mul", "div", "pow", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "abs", "neg", "clamp", "maximum", "minimum"})) {
+    return;
+  }
+  const Shape& given = as<TensorObject>(out)->shape;
+  if (is_certain(result) && is_certain(given) && *result != *given) graph_break(EventKind::Unsupported, arguments.span, "GB0247", name, text(arguments.span));
+}
+
+// Python:  LIB.define("twice(Tensor x) -> Tensor");  LIB.impl("twice", twice, "CPU")
+//          @torch.library.custom_op("mine::twice", mutates_args=())
+// An operator of one's own that has kernels for devices only: what it returns Dynamo cannot tell without running it. Who
+// registers a fake kernel does so beside the operator, so only its own module is looked at.
+Value Interpreter::library_call(const std::string& name, const Arguments& arguments) {
+  std::string_view plain = std::string_view(name).substr(name.rfind('.') + 1);
+  Value first = arguments.get(0, {});
+  const bool named = first && first->kind == Kind::Str && first->known;
+  if (plain == "Library" && named) {
+    auto* library = opaque_instance(name);
+    library->payload = first;
+    return library;
+  }
+  if (plain == "custom_op" && named) {
+    auto* decorator = heap_.make<PartialObject>(external("fullgraph.custom_op"));
+    decorator->arguments = {first};
+    return arguments.positional.size() > 1 ? call_value(decorator, {arguments.positional[1]}) : decorator;
+  }
+  if (plain == "register_fake" || plain == "impl_abstract") {
+    if (named) operators_[as<StrObject>(first)->value].faked = true;
+    if (first && first->kind == Kind::Function) operators_[as<FunctionObject>(first)->operator_name].faked = true;
+    return external("fullgraph.identity");
+  }
+  return nullptr;
+}
+
+void Interpreter::library_method(const InstanceObject* library, std::string_view name, const Arguments& arguments) {
+  Value first = arguments.get(0, {});
+  if (!first || first->kind != Kind::Str || !first->known) return;
+  std::string full = as<StrObject>(library->payload)->value + "::" + as<StrObject>(first)->value;
+  Operator& op = operators_[full.substr(0, full.find('('))];
+  if (name == "define") op.module = frame_->module;
+  if (name != "impl") return;
+  Value key = arguments.get(2, "dispatch_key");
+  const bool device = key && key->kind == Kind::Str && key->known && one_of(as<StrObject>(key)->value, {"CPU", "CUDA", "XPU", "MPS", "HPU", "PrivateUse1"});
+  if (device) op.kernel = true;
+  else op.faked = true;
+}
+
+// The function behind a custom_op: called like the function it decorates, but its body is not traced.
+Value Interpreter::make_operator(const Arguments& arguments) {
+  Value function = arguments.get(1, {});
+  if (!function || function->kind != Kind::Function) return function ? function : heap_.unknown;
+  auto* result = heap_.make<FunctionObject>(*as<FunctionObject>(function));
+  result->allowed = true;
+  result->operator_name = as<StrObject>(arguments.positional.front())->value;
+  Operator& op = operators_[result->operator_name];
+  op.module = result->module;
+  op.kernel = true;
+  const ir::ExprId returns = result->function->returns;
+  op.faked = op.faked || !returns || result->module->expr(returns).kind == ir::ExprKind::None;
+  return result;
+}
+
+void Interpreter::report_missing_fake(const Operator& op, std::string_view name, ir::Span span) {
+  if (op.kernel && !op.faked) graph_break(EventKind::Unsupported, span, "GB0090", name, text(span), "it has no fake kernel");
 }
 
 // ------------------------------------------------------------------------------------------------ autograd.Function

@@ -75,7 +75,10 @@ Value Interpreter::call_numpy(const std::string& name, const Arguments& argument
     bool makes_array = one_of(name.substr(name.rfind('.') + 1), {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "logspace", "geomspace", "tri", "indices"});
     bool constant = !makes_array && !arguments.positional.empty() && arguments.keywords.empty() && !arguments.more_positional && !arguments.more_keywords &&
                     std::all_of(arguments.positional.begin(), arguments.positional.end(), is_number);
-    return constant ? heap_.typed(Kind::Float) : array;
+    if (constant) return heap_.typed(Kind::Float);
+    auto may_be_number = [&](Value value) { return value->kind == Kind::Unknown || is_number(value); };
+    bool open = !makes_array && arguments.keywords.empty() && !arguments.positional.empty() && std::all_of(arguments.positional.begin(), arguments.positional.end(), may_be_number);
+    return open ? heap_.unknown : array;
   }
   std::string_view plain = std::string_view(name).substr(random.size());
   bool by_shape = one_of(plain, {"rand", "randn"});                       // sizes are all they take
@@ -106,6 +109,7 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     // wraps(original)(wrapper) is wrapper, under the original's name
     return name == "functools.wraps" ? external("fullgraph.identity") : (first ? first : heap_.unknown);
   }
+  if (name == "fullgraph.custom_op") return make_operator(arguments);
   if (name == "fullgraph.identity") return first ? first : heap_.unknown;
   if (name == "functools.lru_cache" || name == "functools.cache") {
     if (first && (first->kind == Kind::Function || first->kind == Kind::Method)) return first;

@@ -918,6 +918,18 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     report_registration(where, first, plain);
     return heap_.make<HandleObject>(where);
   }
+  if (name.starts_with("torch.library.")) {
+    if (Value result = library_call(name, arguments)) return result;
+  }
+  if (name.starts_with("torch.ops.")) {  // torch.ops.mine.twice, or one of its overloads
+    std::string_view space = std::string_view(name).substr(10);
+    std::size_t dot = space.find('.');
+    if (dot != std::string_view::npos) {
+      std::string_view rest = space.substr(dot + 1);
+      std::string full = std::string(space.substr(0, dot)) + "::" + std::string(rest.substr(0, rest.find('.')));
+      if (auto op = operators_.find(full); op != operators_.end() && op->second.module == frame_->module) report_missing_fake(op->second, full, arguments.span);
+    }
+  }
   // ---- modules
   if (profile_.is_module_class(name) || name == "torch.nn.Module") {
     auto* cls = external_class(name);
@@ -952,6 +964,12 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   }
   const profile::Callable* callable = profile_.callable(name);
   report_operator(name, callable, nullptr, arguments);
+  if (arguments.keyword("out")) report_out_shape(name, arguments);
+  if (one_of(name, {"torch.nested.nested_tensor", "torch.nested.as_nested_tensor"}) && !arguments.keyword("layout")) {
+    auto* nested = heap_.tensor(Origin::Intermediate);
+    nested->strided_nested = true;
+    return nested;
+  }
   if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown) return heap_.unknown;
   return operator_result(callable, plain, arguments, nullptr);
 }

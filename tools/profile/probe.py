@@ -159,6 +159,9 @@ thread = threading.Thread(target=function)
 def entered(manager):
     with manager as value:
         return value
+@contextlib.contextmanager
+def entering():
+    yield 1
 def profiled():
     with torch.profiler.profile() as profiler:
         pass
