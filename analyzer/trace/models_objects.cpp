@@ -218,7 +218,11 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
   if (forward->kind == Kind::StaticMethod) forward = as<PropertyObject>(forward)->getter;
   const Truth needs = requires_grad_of(arguments);
   const bool both = traced() && needs == Truth::Yes && truth(grad_mode_) == std::optional(true);
-  if (both && report_unsupported_function(cls, arguments)) return heap_.tensor(Origin::Intermediate);
+  if (both && report_unsupported_function(cls, arguments)) {
+    auto* result = heap_.tensor(Origin::Intermediate);
+    result->requires_grad = needs;
+    return result;
+  }
   InstanceObject* context = opaque_instance("torch.autograd.function.FunctionCtx");
   Arguments passed = arguments;
   bool separate_context = class_attribute(cls, Symbol::intern("setup_context")) != nullptr;

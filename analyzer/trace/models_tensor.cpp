@@ -962,13 +962,15 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     graph_break(EventKind::Unsupported, arguments.span, "GB0172", name, text(arguments.span));
     return opaque_instance("torch.distributed.Work");
   }
+  const bool nested = one_of(name, {"torch.nested.nested_tensor", "torch.nested.as_nested_tensor"});
+  if (nested && arguments.keyword("layout")) return heap_.unknown;  // jagged ones are traced
   const profile::Callable* callable = profile_.callable(name);
   report_operator(name, callable, nullptr, arguments);
   if (arguments.keyword("out")) report_out_shape(name, arguments);
-  if (one_of(name, {"torch.nested.nested_tensor", "torch.nested.as_nested_tensor"}) && !arguments.keyword("layout")) {
-    auto* nested = heap_.tensor(Origin::Intermediate);
-    nested->strided_nested = true;
-    return nested;
+  if (nested) {
+    auto* tensor = heap_.tensor(Origin::Intermediate);
+    tensor->strided_nested = true;
+    return tensor;
   }
   if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown) return heap_.unknown;
   return operator_result(callable, plain, arguments, nullptr);
