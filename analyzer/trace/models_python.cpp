@@ -34,10 +34,6 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     }
     return heap_.none;
   }
-  if (name == "object.__getattribute__" && arguments.positional.size() == 2) {
-    graph_break(EventKind::Unsupported, arguments.span, "GB0156", name, text(arguments.span));
-    return heap_.unknown;
-  }
   if (name == "len") return first ? length(first) : heap_.typed(Kind::Int);
   if (name == "isinstance" && arguments.positional.size() == 2) {
     auto known = is_instance(first, arguments.positional[1]);
