@@ -77,11 +77,13 @@ extern const Rule unsupported_construct{
              .name = "unsupported-construct",
              .summary = "A construct that Dynamo does not trace",
              .severity = Severity::Error,
-             .gb_ids = "GB0001 GB0005 GB0013 GB0014 GB0015 GB0045 GB0046 GB0055 GB0056 GB0059 GB0067 "
-                       "GB0069 GB0078 GB0083 GB0087 GB0088 GB0090 GB0098 GB0107 GB0110 GB0116 GB0117 "
-                       "GB0123 GB0126 GB0127 GB0134 GB0142 GB0147 GB0156 GB0157 GB0158 GB0206 GB0207 "
-                       "GB0208 GB0257 GB0262 GB0264 GB0275 GB0277 GB0292 GB0294 GB0363 GB0467 GB0569 "
-                       "GB0811 GB4198 GB4413 GB7489 GB7650 GB7786 GB8977 GB9186",
+             .gb_ids = "GB0001 GB0005 GB0013 GB0014 GB0015 GB0016 GB0045 GB0046 GB0055 GB0056 GB0059 "
+                       "GB0067 GB0069 GB0078 GB0083 GB0087 GB0088 GB0090 GB0098 GB0104 GB0107 GB0110 "
+                       "GB0116 GB0117 GB0119 GB0123 GB0126 GB0127 GB0128 GB0134 GB0142 GB0144 GB0145 "
+                       "GB0147 GB0148 GB0156 GB0157 GB0158 GB0172 GB0206 GB0207 GB0208 GB0221 GB0247 "
+                       "GB0257 GB0262 GB0264 GB0275 GB0277 GB0292 GB0294 GB0363 GB0467 GB0569 GB0811 "
+                       "GB3383 GB4198 GB4413 GB4841 GB5976 GB6215 GB6270 GB6297 GB7489 GB7650 GB7786 "
+                       "GB8977 GB9186",
              .fix = FixAvailability::None,
              .since = "0.1.0",
              .documentation = documentation},

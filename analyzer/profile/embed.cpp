@@ -87,7 +87,7 @@ std::string callable(const Fields& record, const std::string& where) {
   const auto result = spelled(returns, record[3]);
   if (!treatment || !result) fail(where, "a word that the program does not know");
   std::string flags;
-  for (char letter : std::string_view("dsr")) flags += record[4].find(letter) == std::string::npos ? "false, " : "true, ";
+  for (char letter : std::string_view("dsrv")) flags += record[4].find(letter) == std::string::npos ? "false, " : "true, ";
   return literal(record[1]) + ", Treatment::" + std::string(*treatment) + ", Returns::" + std::string(*result) + ", " +
          flags + literal(record[5]);
 }
@@ -99,10 +99,11 @@ struct Table {
   bool indexed;
 };
 
-constexpr std::array<Table, 5> tables = {{{"alias", "Alias", 3, true},
+constexpr std::array<Table, 6> tables = {{{"alias", "Alias", 3, true},
                                           {"break", "GraphBreak", 4, false},
                                           {"callable", "Callable", 6, true},
                                           {"config", "Option", 3, false},
+                                          {"instance", "Instance", 3, false},
                                           {"module", "std::string_view", 2, false}}};
 
 // Open addressing, at most half full: a slot holds the entry's place counted from 1, or 0.

@@ -25,6 +25,11 @@ struct Alias {
   std::string_view canonical;
 };
 
+struct Instance {
+  std::string_view callable;
+  std::string_view cls;
+};
+
 struct Option {
   std::string_view name;
   bool value;
@@ -47,6 +52,7 @@ struct Data {
   std::span<const Callable> callables;
   std::span<const std::uint16_t> callable_slots;
   std::span<const Option> options;
+  std::span<const Instance> instances;
   std::span<const std::string_view> modules;
 };
 
@@ -139,6 +145,17 @@ std::string_view Profile::canonical(std::string_view qualified_name) const {
 
 bool Profile::is_module_class(std::string_view qualified_name) const {
   return std::ranges::binary_search(data_->modules, qualified_name);
+}
+
+bool Profile::knows_package(std::string_view name) const {
+  const std::string prefix = fmt::format("{}.", name);
+  const auto at = std::ranges::lower_bound(data_->callables, std::string_view(prefix), {}, &Callable::name);
+  return at != data_->callables.end() && at->name.starts_with(prefix);
+}
+
+std::string_view Profile::instance_class(std::string_view qualified_name) const {
+  const Instance* found = search(data_->instances, qualified_name, &Instance::callable);
+  return found ? found->cls : std::string_view();
 }
 
 const GraphBreak* Profile::graph_break(std::string_view id) const { return search(data_->breaks, id, &GraphBreak::id); }

@@ -31,6 +31,7 @@ struct Callable {
   bool data_dependent_output : 1 = false;  // tag of the aten operator behind it: reads values on the host
   bool dynamic_output_shape : 1 = false;   // its result's shape depends on values
   bool nondeterministic_seeded : 1 = false;
+  bool inplace_view : 1 = false;           // a tensor's method that changes its own shape or storage
   std::string_view gb_id;                  // "GB0007": what Dynamo reports on a plain call; empty when it does not break
                                            // or when that depends on the arguments
 };
@@ -61,6 +62,11 @@ class Profile {
   [[nodiscard]] std::string_view canonical(std::string_view qualified_name) const;
   // Is this the canonical name of a subclass of torch.nn.Module?
   [[nodiscard]] bool is_module_class(std::string_view qualified_name) const;
+  // The class of the object that a call of this canonical name makes, where the profile has that class's methods as
+  // callables ("io.BytesIO" → "io.BytesIO", "torch.optim.SGD" → "torch.optim.Optimizer"); empty for all others.
+  [[nodiscard]] std::string_view instance_class(std::string_view qualified_name) const;
+  // Does the profile describe anything of this top-level package, as it does of the standard library's and NumPy's?
+  [[nodiscard]] bool knows_package(std::string_view name) const;
   [[nodiscard]] const GraphBreak* graph_break(std::string_view id) const;
   [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
   // torch._dynamo.config default of a boolean option; false when not known.

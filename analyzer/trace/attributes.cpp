@@ -334,6 +334,7 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
     return training_;
   }
   if (instance->cls->name == "logging.Logger") return heap_.make<NativeObject>(instance, name);
+  if (!instance->module && traced()) run_getattribute(instance, name);
   ClassObject* owner = nullptr;
   Value in_class = class_attribute(instance->cls, name, &owner);
   if (in_class && in_class->kind == Kind::Property && !instance->attributes.get(name)) {
@@ -386,6 +387,8 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   if (Value hook = class_attribute(instance->cls, names::getattr); hook && hook->kind == Kind::Function && !name.text().starts_with("__")) {
     return call_value(heap_.make<MethodObject>(instance, hook), {heap_.string(name.text())});
   }
+  if (!instance->module && profiled_method(instance->cls, name.text())) return heap_.make<NativeObject>(instance, name);
+  if (instance->cls->name == "types.CoroutineType" || instance->cls->name == "torch.library.Library") return heap_.make<NativeObject>(instance, name);
   if (instance->opaque || instance->cls->unknown_base) return some_attribute(instance, name, span);
   if (name.text().starts_with("__")) return heap_.make<NativeObject>(instance, name);
   return nullptr;
@@ -478,6 +481,10 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     case Kind::Function: {
       auto* function = as<FunctionObject>(object);
       if (Value value = function->attributes.get(name)) return value;
+      if (!function->operator_name.empty() && (name.text() == "register_fake" || name.text() == "register_kernel")) {
+        if (name.text() == "register_fake") operators_[function->operator_name].faked = true;
+        return external("fullgraph.identity");
+      }
       if (name == names::name || name == names::qualname) return heap_.string(function->function->name.text());
       if (name == names::module) return heap_.string(function->module->name);
       if (name == names::code) return code_object(*function);

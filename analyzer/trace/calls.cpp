@@ -177,6 +177,8 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
 Value Interpreter::run_function(FunctionObject* function, Value self, Arguments& arguments) {
   const ir::Function& code = *function->function;
   if (function->allowed) {
+    if (auto op = operators_.find(function->operator_name); op != operators_.end()) report_missing_fake(op->second, op->first, arguments.span);
+    if (!function->operator_name.empty() && (!code.returns || function->module->text(code.returns).find("Tensor") == std::string_view::npos)) return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     return result;
   }
@@ -189,7 +191,11 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   int recursion = 0;
   for (const Frame* frame = frame_; frame; frame = frame->caller) recursion += frame->function == &code;
   if (recursion >= kMostRecursion) return heap_.unknown;
-  if (code.is_async) return heap_.unknown;
+  if (code.is_async) return make_coroutine();
+  if (function->context_manager && !code.is_generator) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0221", code.name.text(), text(arguments.span));
+    return heap_.unknown;
+  }
 
   auto* env = heap_.make<EnvObject>();
   env->module = function->module;
@@ -240,6 +246,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     }
   }
   if (region_root) leave_region(result);
+  if (region_root && raised_ && uncaught_ && traced()) emit(*uncaught_);
   --depth_;
   frame_ = outer;
   grad_mode_ = saved_grad;
@@ -309,6 +316,7 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
     auto* function = heap_.make<ExternalObject>(cls->name);
     return call_external(function, arguments);
   }
+  if (cls->validated) graph_break(EventKind::Unsupported, arguments.span, "GB3383", cls->cls->name.text(), text(arguments.span));
   auto* instance = heap_.make<InstanceObject>(cls);
   if (cls->is_module) instance->module.emplace();
   for (ClassObject* base : cls->mro) {

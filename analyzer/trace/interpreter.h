@@ -46,6 +46,8 @@ struct Frame {
   bool region = false;           // runs below a compiled root, whether Dynamo follows it or has given it up
   bool traced = false;           // Dynamo follows this frame
   bool boundary = false;         // Dynamo starts here: a root, or a frame called from a skipped one
+  int optional_imports = 0;      // try blocks around the current statement that go on where an import fails
+  bool holds_nested = false;     // the graph has just ended at the making of a strided nested tensor
   int unresumable = 0;           // depth of loops, try blocks and foreign context managers around the current statement
   std::size_t conditions = 0;    // height of the condition stack at entry
   bool class_body = false;
@@ -160,6 +162,7 @@ class Interpreter {
   int depth_ = 0;
   bool entry_mode_ = false;
   bool enter_region_ = false;    // the next frame is a compiled root
+  std::optional<Event> uncaught_;  // under known arguments: the `raise` that ran last
   bool maybe_raised_ = false;    // something raised under a condition that is not known
   int inexact_loops_ = 0;        // loops around whose number of rounds is not known
   std::uint32_t breaks_ = 0;     // graph breaks so far
@@ -189,6 +192,12 @@ class Interpreter {
   std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time
   std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
+  struct Operator {  // made with torch.library
+    const ir::Module* module = nullptr;  // where it is defined
+    bool kernel = false;                 // has one for a device
+    bool faked = false;                  // has one that says what it returns, or needs none
+  };
+  std::unordered_map<std::string, Operator> operators_;  // by name: "mine::twice"
   std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
 
   void reset();                  // after a root
@@ -203,6 +212,7 @@ class Interpreter {
   Flows run_for(const ir::Stmt& stmt);
   Flows run_while(const ir::Stmt& stmt);
   Flows run_try(const ir::Stmt& stmt);
+  bool catches_import_error(const ir::Stmt& stmt) const;
   Flows run_with(const ir::Stmt& stmt, std::size_t item);
   Flows run_match(const ir::Stmt& stmt);
   Flows run_raise(const ir::Stmt& stmt);
@@ -319,7 +329,27 @@ class Interpreter {
   // ---- models_*.cpp: Python's own and PyTorch's functions
   Value call_external(ExternalObject* function, Arguments& arguments);
   void report_profiled(const std::string& name, const Arguments& arguments);
+  InstanceObject* opaque_instance(std::string_view cls);
+  Value external_instance(std::string_view callable);
+  const profile::Callable* profiled_method(const ClassObject* cls, std::string_view name) const;
+  Value call_profiled_method(const InstanceObject* instance, std::string_view name, const Arguments& arguments);  // null: not known
+  void run_getattribute(InstanceObject* instance, ir::Symbol name);
+  Value enter_on_stack(Value manager, ir::Span span);
+  Value library_call(const std::string& name, const Arguments& arguments);  // torch.library.…; null: nothing of interest
+  void library_method(const InstanceObject* library, std::string_view name, const Arguments& arguments);
+  Value make_operator(const Arguments& arguments);
+  void report_missing_fake(const Operator& op, std::string_view name, ir::Span span);
+  void report_out_shape(const std::string& name, const Arguments& arguments);
+  void report_import(const std::string& module, ir::Span span);
+  void report_nested(const ir::Stmt& stmt);
+  Value make_coroutine();
+  bool drive_coroutine(const InstanceObject* instance, std::string_view name, const Arguments& arguments);
+  Value address_of(TensorObject* tensor);
+  Value compare_addresses(ir::CompareOp op, Value left, Value right, ir::Span span);  // null: neither is one
+  Value calculate_address(Value left, Value right, ir::Span span);                    // null: neither is one
   Value apply_function(ClassObject* cls, Arguments& arguments);
+  bool report_unsupported_function(ClassObject* cls, const Arguments& arguments);
+  void run_backward(ClassObject* cls, Value context, Value result, const Arguments& arguments);
   Value call_builtin(std::string_view name, Arguments& arguments);
   Value call_numpy(const std::string& name, const Arguments& arguments);
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);

@@ -192,6 +192,16 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
     error.subject = text(arguments.span);
     emit(std::move(error));
   }
+  if (traced() && context && context->kind == Kind::External) {
+    // Dynamo takes functions that it may trace and partials of them; one that it skips, such as noop_context_fn, is an
+    // error inside Dynamo and not a break.
+    Event error = event(EventKind::Unsupported, arguments.span);
+    error.callee = as<ExternalObject>(context)->name;
+    error.subject = text(arguments.span);
+    error.detail = "a `context_fn` that Dynamo skips raises an error inside it; leave it out where it does nothing";
+    const profile::Callable* callable = profile_.callable(error.callee);
+    if (error.callee.starts_with("torch.utils.checkpoint.") || (callable && callable->treatment == profile::Treatment::Skipped)) emit(std::move(error));
+  }
   const Event* outer_policy = policy_;
   std::uint32_t outer_serial = hop_serial_;
   // Without an entry nobody knows whether the caller is compiled as well; the bypass is there when it is not.

@@ -38,6 +38,10 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   const std::string& name = function->name;
   if (name.starts_with("builtins.")) {
     std::string_view plain = std::string_view(name).substr(9);
+    if (plain == "object.__getattribute__") {
+      graph_break(EventKind::Unsupported, arguments.span, "GB0156", plain, text(arguments.span));
+      return heap_.unknown;
+    }
     if (one_of(plain, {"open", "input", "id", "eval", "exec", "breakpoint"})) report_profiled(name, arguments);
     return call_builtin(plain, arguments);
   }
@@ -49,6 +53,7 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   if (name.starts_with("numpy.")) {
     return call_numpy(name, arguments);
   }
+  if (Value made = external_instance(name)) return made;
   if (const profile::Callable* callable = profile_.callable(name)) {
     switch (callable->returns) {
       case profile::Returns::Bool: return heap_.typed(Kind::Bool);
@@ -61,14 +66,24 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   return heap_.unknown;
 }
 
-// NumPy's functions return arrays, but its random functions: without a size they draw a number, which Dynamo reads out
-// of the tensor that it traces in its place.
+// NumPy's functions return arrays. Its random functions without a size draw a number, which Dynamo reads out of the
+// tensor that it traces in its place. And what is computed from plain numbers only is a constant to the fake tensors
+// that Dynamo traces with: reading it breaks nothing.
 Value Interpreter::call_numpy(const std::string& name, const Arguments& arguments) {
   auto* array = heap_.tensor(Origin::Intermediate);
   array->numpy = true;
   array->requires_grad = Truth::No;
   constexpr std::string_view random = "numpy.random.";
-  if (!name.starts_with(random)) return array;
+  if (!name.starts_with(random)) {
+    auto is_number = [](Value value) { return (value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Bool) && !value->from_tensor; };
+    bool makes_array = one_of(name.substr(name.rfind('.') + 1), {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "logspace", "geomspace", "tri", "indices"});
+    bool constant = !makes_array && !arguments.positional.empty() && arguments.keywords.empty() && !arguments.more_positional && !arguments.more_keywords &&
+                    std::all_of(arguments.positional.begin(), arguments.positional.end(), is_number);
+    if (constant) return heap_.typed(Kind::Float);
+    auto may_be_number = [&](Value value) { return value->kind == Kind::Unknown || is_number(value); };
+    bool open = !makes_array && arguments.keywords.empty() && !arguments.positional.empty() && std::all_of(arguments.positional.begin(), arguments.positional.end(), may_be_number);
+    return open ? heap_.unknown : array;
+  }
   std::string_view plain = std::string_view(name).substr(random.size());
   bool by_shape = one_of(plain, {"rand", "randn"});                       // sizes are all they take
   bool by_size = one_of(plain, {"random", "random_sample"});              // a size is the first that they take
@@ -98,6 +113,7 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     // wraps(original)(wrapper) is wrapper, under the original's name
     return name == "functools.wraps" ? external("fullgraph.identity") : (first ? first : heap_.unknown);
   }
+  if (name == "fullgraph.custom_op") return make_operator(arguments);
   if (name == "fullgraph.identity") return first ? first : heap_.unknown;
   if (name == "functools.lru_cache" || name == "functools.cache") {
     if (first && (first->kind == Kind::Function || first->kind == Kind::Method)) return first;
@@ -154,14 +170,14 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     context->argument = first ? first : heap_.none;
     return context;
   }
-  if (name == "contextlib.suppress" || name == "contextlib.ExitStack") return heap_.unknown;
+  if (name == "contextlib.suppress") return heap_.unknown;
   // ---- dataclasses, collections, types, enum
   if (name == "dataclasses.field") {
     if (Value factory = arguments.keyword("default_factory")) return heap_.make<PartialObject>(factory);
     Value standard = arguments.keyword("default");
     return standard ? standard : heap_.unknown;
   }
-  if (name == "dataclasses.dataclass") return first && first->kind == Kind::Class ? decorate_class(as<ClassObject>(first), external(name)) : external(name);
+  if (name == "dataclasses.dataclass" || name == "pydantic.dataclasses.dataclass") return first && first->kind == Kind::Class ? decorate_class(as<ClassObject>(first), external(name)) : external(name);
   if (name == "dataclasses.is_dataclass") return first && class_of(first) ? heap_.boolean(class_of(first)->dataclass) : heap_.typed(Kind::Bool);
   if (name == "collections.OrderedDict" || name == "collections.Counter") {
     auto* dict = heap_.dict();
@@ -278,6 +294,7 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
         graph_break(EventKind::Unsupported, arguments.span, "GB4198", name, text(arguments.span));
       }
     }
+    if (name == "copy.copy" && one_of(type_name(*plain), {"list", "dict", "set"})) graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
     switch (plain->kind) {
       case Kind::Dict: return heap_.make<DictObject>(*as<DictObject>(plain));
       case Kind::List: return heap_.make<SequenceObject>(*as<SequenceObject>(plain));
@@ -317,8 +334,9 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
 Value Interpreter::decorate_class(ClassObject* cls, Value decorator) {
   std::string name;
   if (decorator->kind == Kind::External) name = as<ExternalObject>(decorator)->name;
-  if (name == "dataclasses.dataclass") {
+  if (name == "dataclasses.dataclass" || name == "pydantic.dataclasses.dataclass") {
     cls->dataclass = true;
+    cls->validated = name != "dataclasses.dataclass";
     return cls;
   }
   if (decorator->kind == Kind::Function || decorator->kind == Kind::Method || decorator->kind == Kind::Partial) {
@@ -416,6 +434,10 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
         Value result = module_method(instance, name, arguments, known);
         if (known) return result;
       }
+      if (drive_coroutine(instance, name, arguments)) return heap_.unknown;
+      if (!instance->module) {
+        if (Value result = call_profiled_method(instance, name, arguments)) return result;
+      }
       if (name == "__setattr__" && arguments.positional.size() == 2) {
         Value attribute_name = arguments.positional[0];
         if (attribute_name->kind == Kind::Str && attribute_name->known)
@@ -442,32 +464,6 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
     }
     default: return heap_.unknown;
   }
-}
-
-// An autograd.Function: its forward is traced as an operator with a body.
-Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
-  Value forward = class_attribute(cls, names::forward);
-  if (!forward) return heap_.tensor(Origin::Intermediate);
-  if (forward->kind == Kind::StaticMethod) forward = as<PropertyObject>(forward)->getter;
-  Arguments passed = arguments;
-  bool separate_context = class_attribute(cls, Symbol::intern("setup_context")) != nullptr;
-  if (!separate_context) {
-    auto* context = heap_.make<InstanceObject>(external_class("torch.autograd.function.FunctionCtx"));
-    context->opaque = true;
-    passed.positional.insert(passed.positional.begin(), context);
-    passed.positional_spans.insert(passed.positional_spans.begin(), arguments.span);
-  }
-  Value saved = grad_mode_;
-  grad_mode_ = heap_.no;
-  Value result = call(forward, passed);
-  grad_mode_ = saved;
-  Truth needs = requires_grad_of(arguments);
-  if (result->kind == Kind::Tensor) {
-    auto* tensor = heap_.make<TensorObject>(*as<TensorObject>(result));
-    tensor->requires_grad = needs;
-    return tensor;
-  }
-  return result;
 }
 
 }  // namespace fullgraph::trace

@@ -359,6 +359,10 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
 
 Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span span) {
   std::string_view text_name = name.text();
+  if (tensor->numpy && one_of(text_name, {"base", "flags", "dtype"})) {
+    graph_break(EventKind::Unsupported, span, "GB0157", "numpy.ndarray." + std::string(text_name), text(span));
+    return heap_.unknown;
+  }
   if (text_name == "shape") {
     if (!tensor->shape) {
       auto* size = heap_.some(Kind::Tuple, heap_.typed(Kind::Int));
@@ -400,12 +404,15 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
     return result;
   }
   if (text_name == "grad") return heap_.join(heap_.none, heap_.tensor(Origin::Unknown));
-  if (text_name == "grad_fn") return heap_.unknown;
+  if (text_name == "grad_fn") {
+    bool computed = tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::Yes && tensor->own_mark == UINT32_MAX && !tensor->parameter;
+    if (computed) graph_break(EventKind::Unsupported, span, "GB0104", "torch.Tensor.grad_fn", text(span));
+    return heap_.unknown;
+  }
   if (tensor->numpy) {
     if (one_of(text_name, {"size", "itemsize", "nbytes"})) return heap_.typed(Kind::Int);
     return heap_.make<NativeObject>(tensor, name);
   }
-  (void)span;
   if (!profile_.callable("torch.Tensor." + std::string(text_name)) && entry_mode_ == false && text_name.starts_with("_")) return heap_.unknown;
   return heap_.make<NativeObject>(tensor, name);
 }
@@ -553,6 +560,16 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   }
   std::string full = "torch.Tensor." + std::string(name);
   const profile::Callable* callable = profile_.callable(full);
+  if (callable && callable->inplace_view && tensor->origin != Origin::Intermediate && tensor->origin != Origin::Unknown) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0148", full, text(arguments.span), "it would change the shape or storage of a tensor from outside");
+    return tensor;
+  }
+  if (name == "set_" && arguments.positional.size() > 1) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0128", full, text(arguments.span));
+    return tensor;
+  }
+  if (name == "data_ptr") return address_of(tensor);
+  if (Value made = external_instance(full)) return made;
   report_operator(full, callable, tensor, arguments);
   Value result = operator_result(callable, name, arguments, tensor);
   if (name.ends_with("_") && !name.ends_with("__") && result->kind == Kind::Tensor) {
@@ -901,6 +918,18 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     report_registration(where, first, plain);
     return heap_.make<HandleObject>(where);
   }
+  if (name.starts_with("torch.library.")) {
+    if (Value result = library_call(name, arguments)) return result;
+  }
+  if (name.starts_with("torch.ops.")) {  // torch.ops.mine.twice, or one of its overloads
+    std::string_view space = std::string_view(name).substr(10);
+    std::size_t dot = space.find('.');
+    if (dot != std::string_view::npos) {
+      std::string_view rest = space.substr(dot + 1);
+      std::string full = std::string(space.substr(0, dot)) + "::" + std::string(rest.substr(0, rest.find('.')));
+      if (auto op = operators_.find(full); op != operators_.end() && op->second.module == frame_->module) report_missing_fake(op->second, full, arguments.span);
+    }
+  }
   // ---- modules
   if (profile_.is_module_class(name) || name == "torch.nn.Module") {
     auto* cls = external_class(name);
@@ -910,6 +939,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     layer->module->keywords = arguments.keywords;
     bool known = true;
     module_method(layer, "__init__", arguments, known);
+    auto without = [&](std::string_view option) { return arguments.keyword(option) && truth(arguments.keyword(option)) != std::optional(true); };
+    if (!without("affine") && !without("elementwise_affine")) report_profiled(name, arguments);  // a layer without parameters is made without a break
     return layer;
   }
   if (name == "torch.distributed.algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper") return first ? first : heap_.unknown;
@@ -923,8 +954,24 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
                     "torch.backends.mps.is_available", "torch.xpu.is_available"}))
     return heap_.typed(Kind::Bool, heap_.sym(name + "()"));
 
+  if (Value made = external_instance(name)) {
+    report_profiled(name, arguments);
+    return made;
+  }
+  if (name.starts_with("torch.distributed.") && arguments.keyword("async_op") && truth(arguments.keyword("async_op")) == std::optional(true)) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0172", name, text(arguments.span));
+    return opaque_instance("torch.distributed.Work");
+  }
+  const bool nested = one_of(name, {"torch.nested.nested_tensor", "torch.nested.as_nested_tensor"});
+  if (nested && arguments.keyword("layout")) return heap_.unknown;  // jagged ones are traced
   const profile::Callable* callable = profile_.callable(name);
   report_operator(name, callable, nullptr, arguments);
+  if (arguments.keyword("out")) report_out_shape(name, arguments);
+  if (nested) {
+    auto* tensor = heap_.tensor(Origin::Intermediate);
+    tensor->strided_nested = true;
+    return tensor;
+  }
   if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown) return heap_.unknown;
   return operator_result(callable, plain, arguments, nullptr);
 }

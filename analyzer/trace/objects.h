@@ -95,6 +95,7 @@ struct TensorObject : Object {
   bool parameter = false;                // an nn.Parameter
   bool numpy = false;                    // an ndarray
   bool sparse = false;
+  bool strided_nested = false;           // a nested tensor that is not jagged
   Shape shape;
   std::vector<std::uint32_t> marks;      // requires_grad_() calls on intermediates that it descends from
   struct Registration* hook = nullptr;   // of a hook on this parameter
@@ -154,6 +155,7 @@ struct FunctionObject : Object {
   bool context_manager = false;            // @contextlib.contextmanager
   bool constant_result = false;            // torch.compiler.assume_constant_result
   bool allowed = false;                    // allow_in_graph and the like
+  std::string operator_name;               // of torch.library.custom_op: "mine::twice"
   std::vector<struct ContextObject*> contexts;  // decorated with @torch.no_grad() and its kin
   FunctionObject() : Object(Kind::Function) {}
 };
@@ -181,6 +183,7 @@ struct ClassObject : Object {
   bool is_module = false;                  // torch.nn.Module or below it
   bool is_function = false;                // torch.autograd.Function or below it
   bool dataclass = false;
+  bool validated = false;                  // a pydantic dataclass: its constructor checks and converts the fields
   bool is_namedtuple = false;
   bool is_enum = false;
   bool is_exception = false;

@@ -57,12 +57,11 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
   using Op = ir::BinaryOp;
   left = without_none(left);
   right = without_none(right);
+  if (Value number = calculate_address(left, right, span)) return number;
   if (left->kind == Kind::Tensor || right->kind == Kind::Tensor) {
     Value tensor_side = left->kind == Kind::Tensor ? left : right;
     Value other = tensor_side == left ? right : left;
-    if (other->kind == Kind::Instance || other->kind == Kind::List || other->kind == Kind::Str) {
-      if (other->kind == Kind::Instance) return heap_.unknown;
-    }
+    if (other->kind == Kind::Instance || (other->kind == Kind::Unknown && as<TensorObject>(tensor_side)->numpy)) return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     auto* first = as<TensorObject>(tensor_side);
     result->numpy = first->numpy;
@@ -366,6 +365,9 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
     return result;
   };
   if (op == Op::Is || op == Op::IsNot) return answer(identical(left, right), op == Op::IsNot);
+  if (op != Op::In && op != Op::NotIn) {
+    if (Value known = compare_addresses(op, left, right, span)) return known;
+  }
   if (op == Op::In || op == Op::NotIn) {
     Value container = without_none(right);
     if (container->kind == Kind::Iterator) container = as<IteratorObject>(container)->sequence;
@@ -543,7 +545,13 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
       Value found = nullptr;
       for (const auto& entry : dict->entries) {
         auto same = entry.key == index ? std::optional(true) : equal(entry.key, index);
-        if (same == std::optional(true)) return entry.value;
+        // Dynamo tells objects with a hash of their own apart by identity, and raises KeyError where Python finds the key.
+        bool other_object = entry.key != index && index->kind == Kind::Instance && entry.key->kind == Kind::Instance && class_attribute(as<InstanceObject>(index)->cls, names::hash);
+        if (!same && other_object) same = truth(compare(ir::CompareOp::Eq, entry.key, index, span));
+        if (same == std::optional(true)) {
+          if (other_object) graph_break(EventKind::Unsupported, span, "GB0088", text(span), text(index_span));
+          return entry.value;
+        }
         if (!same) found = found ? heap_.join(found, entry.value) : entry.value;
       }
       if (found && dict->exact) return found;

@@ -32,6 +32,7 @@ Flows Interpreter::run_block(ir::Block block) {
 Flows Interpreter::run_statement(StmtId id) {
   if (++steps_ > step_limit_) return kReturn;  // give the root up; what was found stays
   const Stmt& stmt = frame_->module->stmt(id);
+  if (frame_->holds_nested) report_nested(stmt);
   Flows flows = kNormal;
   switch (stmt.kind) {
     case StmtKind::Error:
@@ -40,8 +41,10 @@ Flows Interpreter::run_statement(StmtId id) {
     case StmtKind::Nonlocal: break;
     case StmtKind::Expression: eval(stmt.a); break;
     case StmtKind::Assign: {
+      std::uint32_t before = heap_.serial();
       Value value = eval(stmt.a);
       if (raised_) return kRaise;
+      if (value->kind == Kind::Tensor && as<TensorObject>(value)->strided_nested && value->serial > before) frame_->holds_nested = traced();
       for (ExprId target : frame_->module->list(stmt.items)) assign(target, value);
       break;
     }
@@ -419,11 +422,34 @@ Flows Interpreter::run_while(const Stmt& stmt) {
 
 // ------------------------------------------------------------------------------------------------ try, with, match
 
+// Python:  except ImportError:  /  except (ImportError, AttributeError):
+bool Interpreter::catches_import_error(const Stmt& stmt) const {
+  for (std::size_t i = 0; i < stmt.handlers.count; ++i) {
+    const ir::Handler& handler = frame_->module->handlers[stmt.handlers.first + i];
+    if (!handler.type) return true;
+    const ir::Span span = frame_->module->expr(handler.type).span;
+    if (span_contains_name(*frame_->module, span, {"ImportError", "ModuleNotFoundError"})) return true;
+  }
+  return false;
+}
+
+// Dynamo does not take a strided nested tensor into a graph: what would go on after the break runs eagerly.
+void Interpreter::report_nested(const Stmt& stmt) {
+  frame_->holds_nested = false;
+  if (!traced()) return;
+  ++frame_->unresumable;
+  graph_break(EventKind::Unsupported, stmt.span, "GB0016", "torch.nested.nested_tensor", "", "the tensor reaches what follows its making");
+  --frame_->unresumable;
+}
+
 Flows Interpreter::run_try(const Stmt& stmt) {
   bool before = maybe_raised_;
   maybe_raised_ = false;
   ++frame_->unresumable;
+  bool optional = catches_import_error(stmt);
+  frame_->optional_imports += optional;
   Flows flows = run_block(stmt.body);
+  frame_->optional_imports -= optional;
   --frame_->unresumable;
   Value exception = raised_;
   raised_ = nullptr;
@@ -503,7 +529,13 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
     target = context->name == "generator" || context->argument == nullptr ? manager : context->argument;
     if (context->name == "generator") target = context->argument ? context->argument : heap_.none;
   } else if (manager->kind == Kind::Instance) {
-    if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) target = call_method(manager, "__enter__", {});
+    if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) {
+      target = call_method(manager, "__enter__", {});
+    } else if (const profile::Callable* enter = profiled_method(as<InstanceObject>(manager)->cls, "__enter__"); enter && !enter->gb_id.empty()) {
+      graph_break(EventKind::Unsupported, span, enter->gb_id, as<InstanceObject>(manager)->cls->name, text(span));
+    } else if (!as<InstanceObject>(manager)->cls->cls) {
+      target = manager;
+    }
   } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown || manager->kind == Kind::Tensor) {
     // A context manager of torch's that is not written in traceable Python
     const Expr& made = frame_->module->expr(with.a);
@@ -640,6 +672,14 @@ Flows Interpreter::run_raise(const Stmt& stmt) {
     if (value->kind == Kind::Class || value->kind == Kind::External) value = call_value(value, {});
   }
   raised_ = value;
+  uncaught_.reset();
+  if (entry_mode_ && traced()) {
+    uncaught_ = event(EventKind::Unsupported, stmt.span);
+    uncaught_->gb_id = "GB0088";
+    uncaught_->callee = "raise";
+    uncaught_->subject = text(stmt.span);
+    uncaught_->detail = "nothing in the compiled function catches it";
+  }
   return kRaise;
 }
 
@@ -867,12 +907,28 @@ Value Interpreter::make_class(ir::ClassId id) {
 
 // ------------------------------------------------------------------------------------------------ imports
 
+// Python:  try: import fast  /  except ImportError: fast = None
+// The code itself says that the package may be missing; where it is, Dynamo gives the frame up at the import.
+void Interpreter::report_import(const std::string& module, ir::Span span) {
+  if (!traced() || frame_->optional_imports == 0 || program_.find(module)) return;
+  std::string package = module.substr(0, module.find('.'));
+  if (program_.find(package) || package == "torch" || profile_.knows_package(package)) return;
+  Event failure = event(EventKind::Unsupported, span);
+  failure.gb_id = "GB0069";
+  failure.callee = module;
+  failure.subject = text(span);
+  failure.condition += (failure.condition.empty() ? "" : " and ") + ("`" + package + "` is not installed");
+  graph_break(std::move(failure));
+  maybe_raised_ = true;
+}
+
 void Interpreter::run_import(const Stmt& stmt) {
   const ir::Module& module = *frame_->module;
   for (std::size_t i = 0; i < stmt.aliases.count; ++i) {
     const ir::Alias& alias = module.aliases[stmt.aliases.first + i];
     std::string dotted(alias.name.text());
     Value value = module_value(dotted);
+    report_import(dotted, stmt.span);
     if (!alias.as) value = module_value(dotted.substr(0, dotted.find('.')));
     if (alias.target) assign(alias.target, value);
   }
@@ -882,6 +938,7 @@ void Interpreter::run_import_from(const Stmt& stmt) {
   const ir::Module& module = *frame_->module;
   std::string from(stmt.module.text());
   if (stmt.level) from = python::Program::absolute_name(module, from, stmt.level);
+  if (!stmt.level) report_import(from, stmt.span);
   for (std::size_t i = 0; i < stmt.aliases.count; ++i) {
     const ir::Alias& alias = module.aliases[stmt.aliases.first + i];
     if (!alias.target) {  // from m import *

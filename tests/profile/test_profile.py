@@ -35,7 +35,7 @@ def test_sorted_and_unique(committed):
     assert committed == sorted(set(committed))
 
 
-@pytest.mark.parametrize("kind, fields", [("alias", 3), ("break", 4), ("callable", 6), ("config", 3), ("module", 2)])
+@pytest.mark.parametrize("kind, fields", [("alias", 3), ("break", 4), ("callable", 6), ("config", 3), ("instance", 3), ("module", 2)])
 def test_shape_of_records(committed, kind, fields):
     lines = of_kind(committed, kind)
     assert lines

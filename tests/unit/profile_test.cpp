@@ -50,6 +50,16 @@ TEST_CASE("profile: classes of modules") {
   CHECK(torch().is_module_class("torch.nn.TransformerEncoderLayer"));
   CHECK_FALSE(torch().is_module_class("torch.nn.Parameter"));
   CHECK_FALSE(torch().is_module_class("torch.nn.functional.linear"));
+  // The type of `threading.Lock()` and of `tensor.untyped_storage()`; torch.optim.SGD's base; nothing for a function.
+  CHECK(torch().instance_class("threading.Lock") == "_thread.LockType");
+  CHECK(torch().instance_class("torch.Tensor.untyped_storage") == "torch.UntypedStorage");
+  CHECK(torch().instance_class("torch.optim.SGD") == "torch.optim.Optimizer");
+  CHECK(torch().instance_class("torch.relu").empty());
+  // torch.Tag.inplace_view of aten::unsqueeze_, which aten::add_ has not
+  CHECK(torch().callable("torch.Tensor.unsqueeze_")->inplace_view);
+  CHECK_FALSE(torch().callable("torch.Tensor.add_")->inplace_view);
+  CHECK(torch().knows_package("json"));
+  CHECK_FALSE(torch().knows_package("jso"));
 }
 
 // A function that makes the call was compiled; the id is that of the first break reported.

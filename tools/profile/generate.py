@@ -34,7 +34,7 @@ import treatments  # noqa: E402
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 PYTHON_VALUES = ("bool", "int", "float", "string", "dtype", "device")
-LETTERS = {"data_dependent_output": "d", "dynamic_output_shape": "s", "nondeterministic_seeded": "r"}
+LETTERS = {"data_dependent_output": "d", "dynamic_output_shape": "s", "nondeterministic_seeded": "r", "inplace_view": "v"}
 
 
 def one_line(text: object) -> str:
@@ -73,6 +73,7 @@ class Callables:
         self.stubs = signatures.Stubs()
         self.tags = signatures.operator_tags()
         self.operator_returns = signatures.operator_returns()
+        self.inplace_views = signatures.inplace_views()
         self.only = only
 
     def questions(self) -> list[probe.Question]:
@@ -96,6 +97,8 @@ class Callables:
         tags = set() if isinstance(value, type) else set(answer.tags)
         if name.startswith("torch."):
             tags |= self.tags.get(signatures.operator_of(name), set())
+        if name in self.inplace_views:
+            tags.add("inplace_view")
         letters = "".join(letter for tag, letter in LETTERS.items() if tag in tags)
         return ("callable", name, treatment, self.returns(name, value, answer), letters, answer.gb_id)
 
@@ -135,10 +138,14 @@ class Callables:
                 out.append(("callable", name, "constant", "dtype", "", ""))
         return out
 
+    def objects(self) -> dict[str, object]:
+        return {**{name: value for name, (value, _) in self.library.items()}, **self.names.objects}
+
     def other_rows(self) -> list[tuple[str, ...]]:
         out = [("alias", name, canonical) for name, canonical in self.names.aliases.items()]
         out += [("alias", name, canonical) for name, canonical in torch_names.dtypes().items() if name != canonical]
         out += [("module", name) for name in torch_names.module_classes(self.names)]
+        out += [("instance", name, cls) for name, cls in library.instances(self.objects()).items()]
         return out
 
 

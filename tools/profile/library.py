@@ -39,8 +39,15 @@ NEVER_RUN = {
 CLASSES = """
 logging.Logger random.Random pathlib.Path builtins.str builtins.bytes builtins.list builtins.tuple builtins.dict builtins.set builtins.frozenset
 builtins.int builtins.float collections.OrderedDict collections.defaultdict collections.deque collections.Counter re.Pattern re.Match
-inspect.Signature inspect.Parameter io.StringIO numpy.ndarray
+inspect.Signature inspect.Parameter io.BytesIO io.StringIO numpy.ndarray _thread.LockType threading.Event threading.Thread
 """.split()
+# Of these the tracer has no model: what it knows of an object that it saw being made are the records of its methods.
+INSTANCES = """
+_thread.LockType contextlib.ExitStack io.BytesIO io.StringIO pathlib.Path random.Random threading.Event threading.Thread
+torch.Generator torch.UntypedStorage torch.optim.Optimizer torch.profiler.profile
+""".split()
+# Functions that make them.
+FACTORIES = {"threading.Lock": "_thread.LockType", "torch.Tensor.untyped_storage": "torch.UntypedStorage"}
 # Classes that are called on themselves: datetime.datetime.now().
 NAMESPACE_CLASSES = "datetime.datetime datetime.date datetime.timedelta itertools.chain collections.OrderedDict builtins.dict builtins.int builtins.str builtins.bytes".split()
 BOUND = {  # methods of an object that a module holds
@@ -92,6 +99,18 @@ def members() -> dict[str, tuple[object, bool]]:
         for attribute in attributes:
             found[f"{owner}.{attribute}"] = (getattr(getattr(importlib.import_module(module), held), attribute), True)
     found["sys._getframe"] = (__import__("sys")._getframe, True)
+    return found
+
+
+def instances(objects: dict[str, object]) -> dict[str, str]:
+    """Callable → the class in INSTANCES whose object a call of it makes."""
+    found = {name: cls for name, cls in FACTORIES.items() if name in objects}
+    classes = {inspect_class(name): name for name in INSTANCES}
+    for name, value in objects.items():
+        if isinstance(value, type):
+            known = [classes[base] for base in value.__mro__ if base in classes]
+            if known:
+                found[name] = known[0]
     return found
 
 

@@ -113,6 +113,10 @@ RECEIVERS = {  # what a method is called on
     "inspect.Signature": ["signature"],
     "inspect.Parameter": ["parameter"],
     "io.StringIO": ["stream"],
+    "io.BytesIO": ["buffer"],
+    "_thread.LockType": ["lock"],
+    "threading.Event": ["happening"],
+    "threading.Thread": ["thread"],
 }
 
 IMPORTED = """array ast asyncio atexit base64 bisect collections concurrent.futures contextlib copy csv ctypes dataclasses
@@ -148,6 +152,20 @@ pickled = pickle.dumps({"a": 1})
 pathlib_path = pathlib.Path(path)
 pattern = re.compile("a(b?)")
 stream = io.StringIO()
+buffer = io.BytesIO(b"text")
+lock = threading.Lock()
+happening = threading.Event()
+thread = threading.Thread(target=function)
+def entered(manager):
+    with manager as value:
+        return value
+@contextlib.contextmanager
+def entering():
+    yield 1
+def profiled():
+    with torch.profiler.profile() as profiler:
+        pass
+    return profiler
 moment = datetime.datetime(2020, 1, 1)
 record = collections.namedtuple("record", "left right")(1, 2)
 signature = inspect.signature(function)
@@ -271,6 +289,10 @@ def prepare(question: Question) -> dict:
     exec(PREPARED + (WRITTEN if question.written else ""), space)
     if any("_file" in expression for expression in question.expressions):
         exec("torch.save({'a': 1}, torch_file); numpy.save(numpy_file, numpy.eye(2))", space)
+    if any("work." in expression for expression in question.expressions):
+        exec("if not torch.distributed.is_initialized():\n"
+             "    torch.distributed.init_process_group('gloo', rank=0, world_size=1, store=torch.distributed.HashStore())\n"
+             "work = torch.distributed.all_reduce(torch.ones(3), async_op=True)", space)
     return space
 
 

@@ -114,6 +114,17 @@ def operator_tags() -> dict[str, set[str]]:
     return tags
 
 
+def inplace_views() -> set[str]:
+    """Tensor methods that Dynamo takes for changes of the tensor's own shape or storage: it asks the first overload."""
+    found = set()
+    for name in dir(torch.Tensor):
+        packet = getattr(torch.ops.aten, name, None)
+        if packet is not None and hasattr(packet, "overloads"):
+            if torch.Tag.inplace_view in getattr(packet, packet.overloads()[0]).tags:
+                found.add(f"torch.Tensor.{name}")
+    return found
+
+
 def operator_of(name: str) -> str:
     """The aten operator of the same name: torch.linalg.norm → linalg_norm, torch.Tensor.add_ → add_."""
     owner, _, plain = name.rpartition(".")
