@@ -125,7 +125,7 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
           }
         }
         if (!value && arguments.more_element == heap_.root_argument) {
-          value = parameter_value(function, param, true);
+          value = parameter_value(function, param, true, self ? class_of(self) : nullptr);
         } else if (!value && arguments.more_positional && param.kind != ir::ParamKind::KeywordOnly) {
           value = arguments.more_element ? arguments.more_element : heap_.unknown;
           if (function->defaults[i]) value = heap_.join(value, function->defaults[i]);
@@ -165,6 +165,11 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
         break;
       }
     }
+    // An argument of which not even a name is known is what the function takes it for.
+    if (value->kind == Kind::Unknown && !value->sym && traced() && is_likely_tensor(function, self ? class_of(self) : nullptr, param)) {
+      value = heap_.tensor(Origin::Unknown);
+      if (function->defaults[i] && function->defaults[i]->kind == Kind::None) value = heap_.join(value, heap_.none);
+    }
     env->slots[param.slot] = value;
   }
   return true;
@@ -182,6 +187,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     auto* result = heap_.tensor(Origin::Intermediate);
     return result;
   }
+  if (Value result = einops_result(function->module->name, code.name.text())) return result;
   if (function->disabled != Disabled::No) {
     // Dynamo finds a method on its class and means to inline it; anything else it means to call.
     bool inlined = self || function->disabled == Disabled::NotRecursive;
@@ -657,8 +663,8 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
   return result ? result : heap_.symbolic(name);
 }
 
-// The value of a parameter that no caller gives: what its annotation and its default say.
-Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& param, bool root) {
+// The value of a parameter that no caller gives: what its annotation, its default and its uses say.
+Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver) {
   const Sym* sym = heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
   if (param.kind == ir::ParamKind::VarArgs) return heap_.some(Kind::Tuple, nullptr);
   if (param.kind == ir::ParamKind::KwArgs) {
@@ -690,6 +696,10 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
       case Kind::External: return standard;
       default: break;
     }
+  }
+  if (root && (!standard || standard->kind == Kind::None) && is_likely_tensor(function, receiver, param)) {
+    Value tensor = heap_.tensor(Origin::Input);
+    return standard ? heap_.join(tensor, standard) : tensor;
   }
   return heap_.symbolic(sym);
 }

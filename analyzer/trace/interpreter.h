@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "analyzer/python/program.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/heap.h"
+#include "analyzer/trace/inference.h"
 #include "analyzer/trace/objects.h"
 #include "analyzer/trace/trace.h"
 
@@ -202,7 +204,7 @@ class Interpreter {
 
   void reset();                  // after a root
   void in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body);
-  Arguments unknown_arguments(FunctionObject* function, std::size_t skip);
+  Arguments unknown_arguments(FunctionObject* function, std::size_t skip, ClassObject* receiver = nullptr);
   void trace_uncalled(CompiledObject* compiled);
 
   // ---- statements.cpp
@@ -273,7 +275,7 @@ class Interpreter {
   bool bind(FunctionObject* function, Value self, const Arguments& arguments, EnvObject* env);
   void leave_region(Value result);
   Value value_from_annotation(const ir::Module& module, ir::ExprId annotation, const Sym* name);
-  Value parameter_value(FunctionObject* function, const ir::Param& param, bool root);
+  Value parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver = nullptr);
   Value construct(ClassObject* cls, Arguments& arguments);
   InstanceObject* some_instance(ClassObject* cls, const Sym* name);  // of which nothing but the class is known
   InstanceObject* instantiate_root(ClassObject* cls);  // built by its constructor from unknown arguments
@@ -284,6 +286,16 @@ class Interpreter {
   // ---- class_facts.cpp
   const std::vector<ir::Symbol>& filled_later(const ClassObject& cls);
   void open_containers(InstanceObject* instance);
+
+  // ---- inference.cpp
+  enum class Likely : std::uint8_t { Unknown, Tensor, Other };
+  bool is_likely_tensor(FunctionObject* function, ClassObject* receiver, const ir::Param& param);
+  const std::vector<Likely>& likely_types(FunctionObject* function, ClassObject* receiver, int depth);
+  Likely likely_type(FunctionObject* function, ClassObject* receiver, ir::Symbol keyword, std::size_t position, int depth);
+  Likely as_argument(const ir::Module& module, ClassObject* receiver, const ir::Function& code, const ParameterUse& use, int depth);
+  Value named_callee(const ir::Module& module, ir::ExprId id);
+  std::map<std::tuple<const ir::Function*, const ClassObject*, int>, std::vector<Likely>> likely_;  // by depth, so that the order of questions is no matter
+  std::map<const ir::Module*, std::vector<ParameterUse>> uses_;
 
   // ---- memo.cpp
   std::string call_key(const void* callee, const Arguments& arguments) const;
@@ -325,9 +337,11 @@ class Interpreter {
   std::optional<bool> identical(Value left, Value right);
   Value length(Value value);
   Value tensor_index(TensorObject* tensor, Value index, ir::Span span);
+  void read_bounds(TensorObject* tensor, Value index, ir::Span span);
 
   // ---- models_*.cpp: Python's own and PyTorch's functions
   Value call_external(ExternalObject* function, Arguments& arguments);
+  Value einops_result(std::string_view module, std::string_view function);
   void report_profiled(const std::string& name, const Arguments& arguments);
   InstanceObject* opaque_instance(std::string_view cls);
   Value external_instance(std::string_view callable);

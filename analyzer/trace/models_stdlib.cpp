@@ -34,6 +34,16 @@ void Interpreter::report_profiled(const std::string& name, const Arguments& argu
   graph_break(kind, arguments.span, callable->gb_id, name, text(arguments.span));
 }
 
+// The functions that Dynamo itself names as part of the graph, whatever their Python does (torch/_dynamo/decorators.py,
+// _allow_in_graph_einops); null for all others. Their own code is about strings and registries of backends.
+Value Interpreter::einops_result(std::string_view module, std::string_view function) {
+  if (!module.starts_with("einops")) return nullptr;
+  if (module.starts_with("einops.layers") ? function == "forward" : one_of(function, {"rearrange", "reduce", "repeat", "einsum"})) return heap_.tensor(Origin::Intermediate);
+  if (function == "pack") return heap_.sequence(Kind::Tuple, {heap_.tensor(Origin::Intermediate), heap_.some(Kind::List, nullptr)});
+  if (function == "unpack") return heap_.some(Kind::List, heap_.tensor(Origin::Intermediate));
+  return nullptr;
+}
+
 Value Interpreter::call_external(ExternalObject* function, Arguments& arguments) {
   const std::string& name = function->name;
   if (name.starts_with("builtins.")) {
@@ -46,6 +56,9 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
     return call_builtin(plain, arguments);
   }
   if (name.starts_with("torch.") || name == "torch") return call_torch(name, arguments);
+  if (std::size_t dot = name.rfind('.'); dot != std::string::npos) {
+    if (Value result = einops_result(std::string_view(name).substr(0, dot), std::string_view(name).substr(dot + 1))) return result;
+  }
   bool known = true;
   Value result = call_stdlib(name, arguments, known);
   if (known) return result;

@@ -185,6 +185,9 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     }
   } else if (plain_name == "where" && all.positional.size() >= 3) {
     result->dtype = all.positional[1]->kind == Kind::Tensor ? as<TensorObject>(all.positional[1])->dtype : Dtype::Unknown;
+  } else if (plain_name == "where" && all.positional.size() == 1) {
+    result->dtype = Dtype::Int;  // places, as those of nonzero
+    result->dtype_name = Symbol::intern("int64");
   } else if (plain_name == "masked_fill" || plain_name == "view" || plain_name == "reshape") {
   }
   if (one_of(plain_name, {"type_as"}) && all.positional.size() > 1 && all.positional[1]->kind == Kind::Tensor) result->dtype = as<TensorObject>(all.positional[1])->dtype;

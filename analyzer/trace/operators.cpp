@@ -486,6 +486,17 @@ Value Interpreter::length(Value value) {
   }
 }
 
+namespace {
+
+// Python:  x[mask], x[rows, columns], x[:, 0], x[..., 0]     of no list and no dict
+bool indexes_a_tensor(Value index) {
+  if (index->kind != Kind::Tuple || !as<SequenceObject>(index)->exact) return index->kind == Kind::Tensor && as<TensorObject>(index)->dtype == Dtype::Bool;
+  return std::ranges::any_of(as<SequenceObject>(index)->items,
+                             [](Value part) { return part->kind == Kind::Tensor || part->kind == Kind::Slice || part->kind == Kind::Ellipsis; });
+}
+
+}  // namespace
+
 Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span index_span) {
   object = without_none(object);
   if (object->kind == Kind::Union) {
@@ -496,6 +507,7 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
     }
     return result;
   }
+  if (object->kind == Kind::Unknown && traced() && indexes_a_tensor(index)) object = heap_.tensor(Origin::Unknown);
   switch (object->kind) {
     case Kind::Tensor: return tensor_index(as<TensorObject>(object), index, span);
     case Kind::Tuple:
@@ -642,12 +654,7 @@ Value Interpreter::tensor_index(TensorObject* tensor, Value index, ir::Span span
       }
     } else if (part->kind == Kind::Slice) {
       auto* slice = as<SliceObject>(part);
-      for (Value bound : {slice->lower, slice->upper, slice->step}) {
-        if (without_none(bound)->kind == Kind::Tensor && !tensor->numpy) {
-          graph_break(EventKind::ScalarRead, span, "GB0124", "__index__", text(span));
-          break;
-        }
-      }
+      read_bounds(tensor, slice, span);
       if (simple && dimension < tensor->shape->size()) {
         std::int64_t size = (*tensor->shape)[dimension];
         auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
@@ -679,6 +686,22 @@ Value Interpreter::tensor_index(TensorObject* tensor, Value index, ir::Span span
     result->shape = shape;
   }
   return result;
+}
+
+// Python:  x[length:, 0] = 0     a bound of a slice is a Python number, wherever the slice stands
+void Interpreter::read_bounds(TensorObject* tensor, Value index, ir::Span span) {
+  std::vector<Value> parts = {index};
+  if (index->kind == Kind::Tuple) parts = as<SequenceObject>(index)->items;
+  for (Value part : parts) {
+    if (part->kind != Kind::Slice) continue;
+    auto* slice = as<SliceObject>(part);
+    for (Value bound : {slice->lower, slice->upper, slice->step}) {
+      Value number = without_none(bound);
+      if (number->kind != Kind::Tensor || tensor->numpy) continue;
+      graph_break(EventKind::ScalarRead, span, "GB0124", "__index__", text(span));
+      break;
+    }
+  }
 }
 
 void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span span) {
@@ -730,6 +753,7 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
     }
     case Kind::Tensor: {
       auto* tensor = as<TensorObject>(object);
+      read_bounds(tensor, index, span);
       if (value->kind == Kind::Tensor) {
         auto* source = as<TensorObject>(value);
         if (source->requires_grad == Truth::Yes && tensor->requires_grad != Truth::Yes) {

@@ -71,7 +71,7 @@ void Interpreter::in_module(const ir::Module& module, const std::function<void(P
   frame_ = outer;
 }
 
-Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t skip) {
+Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t skip, ClassObject* receiver) {
   Arguments arguments;
   arguments.span = function->function->name_span;
   arguments.module = function->module;
@@ -80,8 +80,8 @@ Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t s
     switch (param.kind) {
       case ir::ParamKind::VarArgs: arguments.more_positional = true; break;
       case ir::ParamKind::KwArgs: arguments.more_keywords = true; break;
-      case ir::ParamKind::KeywordOnly: arguments.keywords.emplace_back(param.name, parameter_value(function, param, true)); break;
-      default: arguments.positional.push_back(parameter_value(function, param, true)); break;
+      case ir::ParamKind::KeywordOnly: arguments.keywords.emplace_back(param.name, parameter_value(function, param, true, receiver)); break;
+      default: arguments.positional.push_back(parameter_value(function, param, true, receiver)); break;
     }
   }
   if (arguments.more_positional) {
@@ -107,7 +107,7 @@ void Interpreter::trace_module_root(const ir::Module& module, ir::ClassId id) {
     if (forward->kind == Kind::Function) function = as<FunctionObject>(forward);
     Arguments arguments;
     if (function) {
-      arguments = unknown_arguments(function, 1);
+      arguments = unknown_arguments(function, 1, cls);
     } else {
       arguments.more_positional = arguments.more_keywords = true;
       arguments.more_element = heap_.root_argument;
@@ -161,7 +161,7 @@ void Interpreter::scan_function(const ir::Module& module, ir::FunctionId id) {
       function = as<FunctionObject>(value);
     }
     if (function->function != &code) return;
-    Arguments arguments = unknown_arguments(function, self ? 1 : 0);
+    Arguments arguments = unknown_arguments(function, self ? 1 : 0, self ? class_of(self) : nullptr);
     call_function(function, self, arguments);
     for (CompiledObject* compiled : std::vector<CompiledObject*>(compiled_)) trace_uncalled(compiled);
   });
@@ -186,7 +186,7 @@ void Interpreter::trace_uncalled(CompiledObject* compiled) {
     skip = 1;
   }
   if (!function || traced_functions_.contains(function->function)) return;
-  Arguments arguments = unknown_arguments(function, skip);
+  Arguments arguments = unknown_arguments(function, skip, target->kind == Kind::Instance ? as<InstanceObject>(target)->cls : nullptr);
   grad_mode_ = root_grad_mode_;
   call_compiled(compiled, arguments);
   grad_mode_ = heap_.yes;

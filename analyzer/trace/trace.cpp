@@ -56,6 +56,7 @@ void run_on_large_stacks(unsigned count, const std::function<void(unsigned)>& bo
 struct ModuleFacts {
   bool compiles = false;                            // mentions torch.compile
   std::vector<ModuleRoot> roots;                    // classes with a forward of their own
+  std::vector<std::pair<ir::ClassId, const ir::Function*>> heirs;  // methods of classes that may inherit one
   std::unordered_set<ir::Symbol> called;            // names that are called somewhere
   std::vector<ir::FunctionId> sets_up;              // functions that register hooks, checkpoint or compile
 };
@@ -90,6 +91,12 @@ ModuleFacts facts_of(const ir::Module& module) {
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[i];
     if (function.name == names::forward && function.owner && !function.parent) result.roots.push_back({&module, function.owner, &function});
+  }
+  auto has_forward = [&](ir::ClassId cls) { return std::ranges::any_of(result.roots, [&](const ModuleRoot& root) { return root.cls == cls; }); };
+  for (const ir::Function& function : module.functions) {
+    if (!function.owner || function.parent || function.name.text().starts_with("__")) continue;
+    const ir::Class& cls = module.cls(function.owner);
+    if (cls.arguments.count > 0 && !cls.parent && !cls.owner && !has_forward(function.owner)) result.heirs.emplace_back(function.owner, &function);
   }
   return result;
 }
@@ -178,7 +185,22 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   pass(outer.size(), 0, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*outer[i].module, outer[i].cls); });
   std::erase_if(inner, [&](const ModuleRoot& root) { return reached.contains(root.forward); });
   pass(inner.size(), 1ull << 32, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*inner[i].module, inner[i].cls); });
-  outcome.roots = outer.size() + inner.size();
+
+  // Python:  class Loss(nn.Module):          def forward(self, x): return self.compute(x)
+  //          class Margin(Loss):             def compute(self, x): …
+  // A class that inherits its forward and fills in what that calls is a root as well, where no other root reached it.
+  std::vector<ModuleRoot> heirs;
+  if (by_module) {
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+      for (auto [cls, method] : facts[i].heirs) {
+        if (!called.contains(method->name) || reached.contains(method)) continue;
+        if (heirs.empty() || heirs.back().module != modules[i] || heirs.back().cls != cls) heirs.push_back({modules[i], cls, method});
+      }
+    }
+  }
+  total += heirs.size();
+  pass(heirs.size(), 3ull << 32, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*heirs[i].module, heirs[i].cls); });
+  outcome.roots = outer.size() + inner.size() + heirs.size();
 
   // Code that is not traced but sets things up.
   std::vector<std::size_t> scanned;
