@@ -429,6 +429,7 @@ bool Interpreter::attributes_known(const ClassObject* cls) const {
 
 // Null: the object certainly has no such attribute.
 Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
+  if ((object->kind == Kind::Unknown || object->kind == Kind::Native) && name.text() == "tb_lasti") graph_break(EventKind::Unsupported, span, "GB9625", "traceback.tb_lasti", text(span));
   switch (object->kind) {
     case Kind::Unknown:
       if (name == names::dtype) return heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype));
@@ -634,6 +635,10 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
   switch (object->kind) {
     case Kind::Instance: {
       auto* instance = as<InstanceObject>(object);
+      if (name == names::class_) {
+        graph_break(EventKind::Unsupported, span, "GB4271", text(span), text(object_span));
+        return;
+      }
       if (instance->module && name == names::training) {
         auto known = truth(value);
         heap_.change_module(instance)->module->training = known;

@@ -237,6 +237,11 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   Frame* outer = std::exchange(frame_, &frame);
   ++depth_;
   if (traced()) traced_functions_.insert(&code);
+  if (region_root && traced() && code.is_generator && !function->context_manager) {
+    auto decorators = function->module->list(code.decorators);
+    graph_break(EventKind::Unsupported, decorators.size() ? function->module->expr(decorators[0]).span : code.name_span, "GB0003", code.name.text());
+    frame.traced = false;
+  }
   if (entry_mode_ && !frame.region) entry_functions_.emplace_back(&code, function->module);
   Value result = nullptr;
   if (code.lambda_body) {

@@ -356,11 +356,13 @@ class Interpreter {
   void report_out_shape(const std::string& name, const Arguments& arguments);
   void report_import(const std::string& module, ir::Span span);
   void report_nested(const ir::Stmt& stmt);
+  void report_escape(Value value, ir::Span span);
   Value make_coroutine();
   bool drive_coroutine(const InstanceObject* instance, std::string_view name, const Arguments& arguments);
   Value address_of(TensorObject* tensor);
   Value compare_addresses(ir::CompareOp op, Value left, Value right, ir::Span span);  // null: neither is one
   Value calculate_address(Value left, Value right, ir::Span span);                    // null: neither is one
+  void with_gradients(const std::function<void()>& body);
   Value apply_function(ClassObject* cls, Arguments& arguments);
   bool report_unsupported_function(ClassObject* cls, const Arguments& arguments);
   void run_backward(ClassObject* cls, Value context, Value result, const Arguments& arguments);

@@ -50,6 +50,8 @@ Value Interpreter::call_profiled_method(const InstanceObject* instance, std::str
   const profile::Callable* method = profiled_method(instance->cls, name);
   if (!method) return nullptr;
   report_profiled(std::string(method->name), arguments);
+  // The profiler that the region made is wanted by what goes on after the break, which Dynamo cannot hand it to.
+  if (instance->cls->name == "torch.profiler.profile" && instance->serial > region_serial_) graph_break(EventKind::Unsupported, arguments.span, "GB0212", method->name, text(arguments.span));
   switch (method->returns) {
     case profile::Returns::Bool: return heap_.typed(Kind::Bool);
     case profile::Returns::Int: return heap_.typed(Kind::Int);
@@ -104,7 +106,7 @@ bool Interpreter::drive_coroutine(const InstanceObject* instance, std::string_vi
 // Dynamo knows an address only as "that of this tensor": it can tell that one is itself, and nothing else.
 Value Interpreter::address_of(TensorObject* tensor) {
   auto* address = opaque_instance(kAddress);
-  address->payload = tensor;
+  address->payload = tensor->alias_of ? tensor->alias_of : tensor;
   return address;
 }
 
@@ -210,6 +212,23 @@ void Interpreter::report_missing_fake(const Operator& op, std::string_view name,
 
 // ------------------------------------------------------------------------------------------------ autograd.Function
 
+// Runs what happens only while gradients are recorded, under that condition where it is not known.
+void Interpreter::with_gradients(const std::function<void()>& body) {
+  auto on = truth(grad_mode_);
+  if (on == std::optional(true)) body();
+  if (on || !grad_mode_->sym) return;
+  Condition recording;
+  recording.kind = Condition::Kind::Atom;
+  recording.sym = grad_mode_->sym;
+  branch(
+      recording,
+      [&]() -> Flows {
+        body();
+        return kNormal;
+      },
+      []() -> Flows { return kNormal; });
+}
+
 // An autograd.Function: where a gradient is wanted Dynamo traces both of its passes as the bodies of one operator, else
 // its forward alone.
 Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
@@ -217,8 +236,10 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
   if (!forward) return heap_.tensor(Origin::Intermediate);
   if (forward->kind == Kind::StaticMethod) forward = as<PropertyObject>(forward)->getter;
   const Truth needs = requires_grad_of(arguments);
-  const bool both = traced() && needs == Truth::Yes && truth(grad_mode_) == std::optional(true);
-  if (both && report_unsupported_function(cls, arguments)) {
+  bool refused = false;
+  const bool both = traced() && needs == Truth::Yes;
+  if (both) with_gradients([&] { refused = report_unsupported_function(cls, arguments); });
+  if (refused) {
     auto* result = heap_.tensor(Origin::Intermediate);
     result->requires_grad = needs;
     return result;
@@ -233,8 +254,8 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
   Value saved = grad_mode_;
   grad_mode_ = heap_.no;
   Value result = call(forward, passed);
-  if (both && !raised_ && traced() && !separate_context) run_backward(cls, context, result, arguments);
   grad_mode_ = saved;
+  if (both && !raised_) with_gradients([&] { run_backward(cls, separate_context ? nullptr : context, result, arguments); });
   if (result->kind == Kind::Tensor) {
     auto* tensor = heap_.make<TensorObject>(*as<TensorObject>(result));
     tensor->requires_grad = needs;
@@ -269,7 +290,7 @@ void Interpreter::run_backward(ClassObject* cls, Value context, Value result, co
   Arguments passed;
   passed.span = arguments.span;
   passed.module = arguments.module;
-  passed.positional.push_back(context);
+  passed.positional.push_back(context ? context : opaque_instance("torch.autograd.function.FunctionCtx"));
   auto gradient_of = [&](Value output) -> Value {
     if (output->kind != Kind::Tensor) return heap_.unknown;
     auto* gradient = heap_.tensor(Origin::Intermediate);
@@ -288,7 +309,9 @@ void Interpreter::run_backward(ClassObject* cls, Value context, Value result, co
   }
   passed.positional_spans.assign(passed.positional.size(), arguments.span);
   auto mark = heap_.mark();
+  Value saved = std::exchange(grad_mode_, heap_.no);
   call(backward, passed);
+  grad_mode_ = saved;
   raised_ = nullptr;
   heap_.weaken(heap_.take(mark));
 }

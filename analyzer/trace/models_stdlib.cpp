@@ -48,6 +48,8 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   const std::string& name = function->name;
   if (name.starts_with("builtins.")) {
     std::string_view plain = std::string_view(name).substr(9);
+    if (plain == "super" && arguments.positional.size() == 1) graph_break(EventKind::Unsupported, arguments.span, "GB0193", "super", text(arguments.span));
+    if (!arguments.keywords.empty() && external_class(name)->is_exception) graph_break(EventKind::Unsupported, arguments.span, "GB0273", plain, text(arguments.span));
     if (plain == "object.__getattribute__") {
       graph_break(EventKind::Unsupported, arguments.span, "GB0156", plain, text(arguments.span));
       return heap_.unknown;
@@ -88,7 +90,11 @@ Value Interpreter::call_numpy(const std::string& name, const Arguments& argument
   array->requires_grad = Truth::No;
   constexpr std::string_view random = "numpy.random.";
   if (!name.starts_with(random)) {
-    auto is_number = [](Value value) { return (value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Bool) && !value->from_tensor; };
+    auto is_number = [](Value value) {
+      bool single = (value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact && as<SequenceObject>(value)->items.size() == 1;
+      if (single) value = as<SequenceObject>(value)->items.front();
+      return (value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Bool) && !value->from_tensor;
+    };
     bool makes_array = one_of(name.substr(name.rfind('.') + 1), {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "logspace", "geomspace", "tri", "indices"});
     bool constant = !makes_array && !arguments.positional.empty() && arguments.keywords.empty() && !arguments.more_positional && !arguments.more_keywords &&
                     std::all_of(arguments.positional.begin(), arguments.positional.end(), is_number);
@@ -301,8 +307,15 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     if (!first) return heap_.unknown;
     Value plain = without_none(first);
     if (traced()) {
-      if (plain->kind == Kind::Tensor && name == "copy.deepcopy") {
+      bool holds_tensor = false;  // a list, tuple or dict of tensors is copied one by one
+      if (plain->kind == Kind::List || plain->kind == Kind::Tuple)
+        holds_tensor = std::ranges::any_of(as<SequenceObject>(plain)->items, [](Value item) { return item->kind == Kind::Tensor; });
+      if (plain->kind == Kind::Dict)
+        holds_tensor = std::ranges::any_of(as<DictObject>(plain)->entries, [](const auto& entry) { return entry.value->kind == Kind::Tensor; });
+      if ((plain->kind == Kind::Tensor || holds_tensor) && name == "copy.deepcopy") {
         graph_break(EventKind::Unsupported, arguments.span, "GB4198", name, text(arguments.span));
+      } else if (plain->kind == Kind::Tensor) {
+        graph_break(EventKind::Unsupported, arguments.span, "GB0208", name, text(arguments.span));
       } else if (plain->kind == Kind::Instance && as<InstanceObject>(plain)->module && name == "copy.deepcopy") {
         graph_break(EventKind::Unsupported, arguments.span, "GB4198", name, text(arguments.span));
       }

@@ -154,7 +154,7 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
   if (first) {
     result->dtype = first->dtype;
     result->dtype_name = first->dtype_name;
-    result->sparse = first->sparse;
+    result->sparse = first->sparse && name != "to_dense";
   }
   Value dtype = all.keyword("dtype");
   if (!dtype) {
@@ -409,7 +409,7 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   if (text_name == "grad") return heap_.join(heap_.none, heap_.tensor(Origin::Unknown));
   if (text_name == "grad_fn") {
     bool computed = tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::Yes && tensor->own_mark == UINT32_MAX && !tensor->parameter;
-    if (computed) graph_break(EventKind::Unsupported, span, "GB0104", "torch.Tensor.grad_fn", text(span));
+    if (computed) with_gradients([&] { graph_break(EventKind::Unsupported, span, "GB0104", "torch.Tensor.grad_fn", text(span)); });
     return heap_.unknown;
   }
   if (tensor->numpy) {
@@ -434,6 +434,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   Value first = arguments.get(0, {});
   if (tensor->numpy) {
     if (one_of(name, {"item", "tolist"})) return read_numpy(tensor, name, arguments);
+    if (name == "astype" && first && first->kind == Kind::External && as<ExternalObject>(first)->name == "builtins.object")
+      graph_break(EventKind::Unsupported, arguments.span, "GB0250", "numpy.ndarray.astype", text(arguments.span));
     if (one_of(name, {"any", "all"})) return heap_.tensor(Origin::Intermediate);
     auto* result = heap_.make<TensorObject>(*tensor);
     result->shape.reset();
@@ -575,6 +577,7 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   if (Value made = external_instance(full)) return made;
   report_operator(full, callable, tensor, arguments);
   Value result = operator_result(callable, name, arguments, tensor);
+  if (name == "detach" && result->kind == Kind::Tensor) as<TensorObject>(result)->alias_of = tensor->alias_of ? tensor->alias_of : tensor;
   if (name.ends_with("_") && !name.ends_with("__") && result->kind == Kind::Tensor) {
     auto* written = heap_.change(tensor);
     Truth needs = as<TensorObject>(result)->requires_grad;
@@ -815,6 +818,10 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     if (first->kind == Kind::Method) return heap_.make<MethodObject>(as<MethodObject>(first)->self, function);
     return function;
   }
+  if (one_of(name, {"torch._dynamo.comptime.graph_break", "torch._dynamo.comptime.comptime.graph_break"})) {
+    graph_break(EventKind::ExplicitBreak, arguments.span, "GB0030", name);
+    return heap_.none;
+  }
   if (one_of(name, {"torch._dynamo.graph_break", "torch._dynamo.skip_frame", "torch.compiler.skip_frame"})) {
     if (traced()) {
       Event result = event(EventKind::ExplicitBreak, arguments.span);
@@ -970,6 +977,11 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   const profile::Callable* callable = profile_.callable(name);
   report_operator(name, callable, nullptr, arguments);
   if (arguments.keyword("out")) report_out_shape(name, arguments);
+  if (name.starts_with("torch.sparse_") && plain.ends_with("_tensor")) {
+    auto* tensor = heap_.tensor(Origin::Intermediate);
+    tensor->sparse = true;
+    return tensor;
+  }
   if (nested) {
     auto* tensor = heap_.tensor(Origin::Intermediate);
     tensor->strided_nested = true;

@@ -95,6 +95,7 @@ struct TensorObject : Object {
   bool parameter = false;                // an nn.Parameter
   bool numpy = false;                    // an ndarray
   bool sparse = false;
+  Object* alias_of = nullptr;            // the tensor that it was detached from
   bool strided_nested = false;           // a nested tensor that is not jagged
   Shape shape;
   std::vector<std::uint32_t> marks;      // requires_grad_() calls on intermediates that it descends from

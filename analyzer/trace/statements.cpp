@@ -76,6 +76,7 @@ Flows Interpreter::run_statement(StmtId id) {
     case StmtKind::Return: {
       Value value = stmt.a ? eval(stmt.a) : heap_.none;
       if (raised_) return kRaise;
+      report_escape(value, stmt.span);
       frame_->result = frame_->result ? heap_.join(frame_->result, value) : value;
       return kReturn;
     }
@@ -433,6 +434,19 @@ bool Interpreter::catches_import_error(const Stmt& stmt) const {
   return false;
 }
 
+// Python:  return y, profiler
+// Context managers that Dynamo made up for itself cannot be handed to code outside the compiled function.
+void Interpreter::report_escape(Value value, ir::Span span) {
+  if (!traced() || !frame_->boundary) return;
+  std::vector<Value> parts = {value};
+  if (value->kind == Kind::Tuple || value->kind == Kind::List) parts = as<SequenceObject>(value)->items;
+  for (Value part : parts) {
+    if (part->serial <= region_serial_) continue;
+    if (part->kind == Kind::Context && as<ContextObject>(part)->name == "generator") graph_break(EventKind::Unsupported, span, "GB2533", "return", text(span));
+    if (part->kind == Kind::Instance && as<InstanceObject>(part)->cls->name == "torch.profiler.profile") graph_break(EventKind::Unsupported, span, "GB0212", "return", text(span));
+  }
+}
+
 // Dynamo does not take a strided nested tensor into a graph: what would go on after the break runs eagerly.
 void Interpreter::report_nested(const Stmt& stmt) {
   frame_->holds_nested = false;
@@ -708,6 +722,8 @@ void Interpreter::assign_name(const Expr& name, Value value) {
     case ir::Scope::ClassBody: heap_.set_name(env, name.name, value); return;
     case ir::Scope::Global: break;
   }
+  if (value->kind == Kind::Handle && !as<HandleObject>(value)->module && as<HandleObject>(value)->serial > region_serial_)
+    graph_break(EventKind::TensorHookBreak, name.span, "GB0100", "register_hook", text(name.span));
   heap_.set_name(env->globals ? env->globals : env, name.name, value);
 }
 
