@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/profile/profile.h"
@@ -88,6 +90,39 @@ std::string rules_of(std::string_view id) {
   return out;
 }
 
+// What is to be said of a registry id: a rule covers it, it cannot be seen in source (and why), or it is open.
+std::string_view status(std::string_view id, bool covered) {
+  if (covered) return "covered";
+  switch (profile::Profile::visibility(id)) {
+    case profile::Visibility::Runtime:
+      return "needs-runtime";
+    case profile::Visibility::Config:
+      return "off-by-default";
+    case profile::Visibility::Invalid:
+      return "invalid-in-eager";
+    case profile::Visibility::Retired:
+      return "retired";
+    default:
+      return "open";
+  }
+}
+
+std::string_view visibility_name(std::string_view id) {
+  constexpr std::array<std::string_view, 7> names = {"unknown", "source",  "types",  "runtime",
+                                                     "config",  "invalid", "retired"};
+  return names[static_cast<std::size_t>(profile::Profile::visibility(id))];
+}
+
+struct Share {
+  std::size_t covered = 0;
+  std::size_t of = 0;
+};
+
+std::string in_words(const Share& share) {
+  const double percent = share.of == 0 ? 100.0 : 100.0 * static_cast<double>(share.covered) / static_cast<double>(share.of);
+  return fmt::format("{} of {} ({:.0f} %)", share.covered, share.of, percent);
+}
+
 int show_coverage(bool json) {
   const auto versions = profile::Profile::versions();
   const auto profile = profile::Profile::find(versions.empty() ? "0" : versions.back());
@@ -97,15 +132,36 @@ int show_coverage(bool json) {
   }
   Json list = Json::array();
   std::string text;
-  std::size_t covered = 0;
+  std::map<std::string_view, std::size_t> counts;
+  std::map<profile::Visibility, Share> shares;
   for (const profile::GraphBreak& entry : (*profile)->graph_breaks()) {
     const std::string by = rules_of(entry.id);
-    if (!by.empty()) ++covered;
-    list.push_back({{"gb_id", entry.id}, {"type", entry.type}, {"rules", words(by)}});
-    text += fmt::format("{}  {:<5}  {}\n", entry.id, by.empty() ? "-" : by, entry.type);
+    const std::string_view state = status(entry.id, !by.empty());
+    Share& share = shares[profile::Profile::visibility(entry.id)];
+    ++share.of;
+    if (!by.empty()) ++share.covered;
+    ++counts[state];
+    list.push_back({{"gb_id", entry.id},
+                    {"type", entry.type},
+                    {"status", state},
+                    {"visibility", visibility_name(entry.id)},
+                    {"rules", words(by)}});
+    text += fmt::format("{}  {:<16}  {:<11}  {}\n", entry.id, state, by.empty() ? "-" : by, entry.type);
   }
-  if (json) return print_json(list);
-  text += fmt::format("{} of {} graph breaks of torch {} are covered\n", covered, list.size(), (*profile)->version());
+  const Share& source = shares[profile::Visibility::Source];
+  const Share& types = shares[profile::Visibility::Types];
+  if (json) {
+    Json summary = {{"torch_version", (*profile)->version()}, {"ids", list.size()}};
+    for (const auto& [state, count] : counts) summary[std::string(state)] = count;
+    summary["source"] = {{"covered", source.covered}, {"of", source.of}};
+    summary["types"] = {{"covered", types.covered}, {"of", types.of}};
+    return print_json({{"graph_breaks", std::move(list)}, {"summary", std::move(summary)}});
+  }
+  text += fmt::format("{} graph breaks of torch {}:", list.size(), (*profile)->version());
+  for (const auto& [state, count] : counts) text += fmt::format(" {} {},", count, state);
+  text.back() = '\n';
+  text += fmt::format("covered of those that names and syntax show: {}; of those that need types as well: {}\n", in_words(source),
+                      in_words(types));
   return print(text) ? exit_clean : exit_error;
 }
 

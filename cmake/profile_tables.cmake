@@ -5,14 +5,15 @@ function(fullgraph_profile_tables target folder)
   file(GLOB profiles CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/torch-*.tsv")
   list(SORT profiles COMPARE NATURAL)
   set(facts "${CMAKE_SOURCE_DIR}/${folder}/version_facts.tsv")
+  set(visibilities "${CMAKE_SOURCE_DIR}/${folder}/graph_breaks.tsv")
   set(output "${CMAKE_BINARY_DIR}/generated/profile/profile_tables.inc")
   add_executable(fullgraph_embed "${CMAKE_SOURCE_DIR}/analyzer/profile/embed.cpp")
   target_link_libraries(fullgraph_embed PRIVATE fullgraph_options)
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/generated/profile")
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND fullgraph_embed "${output}" "${facts}" ${profiles}
-    DEPENDS ${profiles} "${facts}" fullgraph_embed
+    COMMAND fullgraph_embed "${output}" "${facts}" "${visibilities}" ${profiles}
+    DEPENDS ${profiles} "${facts}" "${visibilities}" fullgraph_embed
     VERBATIM)
   target_sources(${target} PRIVATE "${output}")
   target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/generated/profile")

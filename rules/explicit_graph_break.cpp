@@ -71,7 +71,7 @@ extern const Rule explicit_graph_break{
              .name = "explicit-graph-break",
              .summary = "An explicit graph break or a disabled function in compiled code",
              .severity = Severity::Error,
-             .gb_ids = "GB0025 GB0030 GB0098 GB0099 GB0148 GB4297 GB4636",
+             .gb_ids = "GB0025 GB0030 GB0098 GB0099 GB0148 GB4297",
              .fix = FixAvailability::None,
              .since = "0.1.0",
              .documentation = documentation},

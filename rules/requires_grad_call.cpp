@@ -114,7 +114,7 @@ extern const Rule requires_grad_call{
              .name = "requires-grad-call",
              .summary = "`requires_grad_()` changes an input or leaks a new leaf from compiled code",
              .severity = Severity::Error,
-             .gb_ids = "GB0125 GB8985 GB7324",
+             .gb_ids = "GB0125 GB8985",
              .fix = FixAvailability::None,
              .since = "0.1.0",
              .documentation = documentation},

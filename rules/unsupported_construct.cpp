@@ -84,7 +84,7 @@ extern const Rule unsupported_construct{
                        "GB0207 GB0208 GB0212 GB0221 GB0247 GB0250 GB0257 GB0262 GB0264 GB0273 GB0275 "
                        "GB0277 GB0292 GB0294 GB0363 GB0374 GB0467 GB0569 GB0811 GB1750 GB2533 GB2696 "
                        "GB3383 GB4198 GB4271 GB4413 GB4841 GB5976 GB6215 GB6270 GB6297 GB7489 GB7650 "
-                       "GB7786 GB8977 GB9186 GB9625",
+                       "GB7786 GB8977 GB9186 GB9300 GB9625",
              .fix = FixAvailability::None,
              .since = "0.1.0",
              .documentation = documentation},

@@ -35,6 +35,11 @@ struct Option {
   bool value;
 };
 
+struct Visible {
+  std::string_view id;
+  Visibility visibility;
+};
+
 // From version `since` on, to before version `until`; an empty end is open.
 struct Fact {
   std::string_view feature;
@@ -159,6 +164,11 @@ std::string_view Profile::instance_class(std::string_view qualified_name) const 
 }
 
 const GraphBreak* Profile::graph_break(std::string_view id) const { return search(data_->breaks, id, &GraphBreak::id); }
+
+Visibility Profile::visibility(std::string_view id) {
+  const Visible* found = search(std::span<const Visible>(visible_table), id, &Visible::id);
+  return found ? found->visibility : Visibility::Unknown;
+}
 
 std::span<const GraphBreak> Profile::graph_breaks() const { return data_->breaks; }
 

@@ -43,6 +43,17 @@ struct GraphBreak {
   std::string_view explanation;
 };
 
+// What a look at the source can tell of a graph break (profiles/graph_breaks.tsv).
+enum class Visibility : std::uint8_t {
+  Unknown,  // not in the list
+  Source,   // seen by names and syntax
+  Types,    // seen where it is known what a value is
+  Runtime,  // not seen
+  Config,   // only under options that are off by default
+  Invalid,  // eager Python refuses the same
+  Retired,  // no source of this torch raises it
+};
+
 struct Data;  // the tables of one version
 
 class Profile {
@@ -69,6 +80,7 @@ class Profile {
   [[nodiscard]] bool knows_package(std::string_view name) const;
   [[nodiscard]] const GraphBreak* graph_break(std::string_view id) const;
   [[nodiscard]] std::span<const GraphBreak> graph_breaks() const;
+  static Visibility visibility(std::string_view id);
   // torch._dynamo.config default of a boolean option; false when not known.
   [[nodiscard]] bool config(std::string_view option) const;
   // Does this version of torch show a behaviour that came or went with a version? False for a feature that is not in

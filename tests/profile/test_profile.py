@@ -4,12 +4,16 @@ All of it takes minutes (`./dev profile`); the parts here cover each kind of rec
 """
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
+import torch._dynamo  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +64,29 @@ def test_tables_of_dynamo(committed, tools, kind, part):
     code = f"import generate; print('\\n'.join(sorted('\\t'.join(row) for row in generate.{part}())))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tools, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == of_kind(committed, kind)
+
+
+def visibilities(root) -> dict[str, str]:
+    lines = (root / "profiles" / "graph_breaks.tsv").read_text().splitlines()
+    return dict(line.split("\t") for line in lines if not line.startswith("#"))
+
+
+def test_every_graph_break_has_a_visibility(committed, root):
+    assert set(visibilities(root)) == {line.split("\t")[1] for line in of_kind(committed, "break")}
+
+
+def test_retired_graph_breaks_are_raised_nowhere(root):
+    """`retired` in graph_breaks.tsv: no source of Dynamo names the type. Types with fields are looked for up to the field."""
+    sources = "".join(path.read_text() for path in Path(torch._dynamo.__file__).parent.rglob("*.py"))
+    plain = re.sub(r"""[\s"'\\]""", "", re.sub(r'"\s*f?"', "", sources))
+    words = visibilities(root)
+    registry = json.loads(Path(torch._dynamo.__file__).with_name("graph_break_registry.json").read_text())
+    missing = set()
+    for gb_id, entries in registry.items():  # an id may have had several names
+        names = [re.sub(r"""[\s"'\\]""", "", entry["Gb_type"].partition("{")[0]) for entry in entries]
+        if not any(name and name in plain for name in names):
+            missing.add(gb_id)
+    assert missing == {gb_id for gb_id, word in words.items() if word == "retired"}
 
 
 # Tensor methods with every kind of outcome, torch functions, a module of the standard library that is skipped, one that

@@ -289,10 +289,11 @@ def prepare(question: Question) -> dict:
     exec(PREPARED + (WRITTEN if question.written else ""), space)
     if any("_file" in expression for expression in question.expressions):
         exec("torch.save({'a': 1}, torch_file); numpy.save(numpy_file, numpy.eye(2))", space)
-    if any(word in expression for word in ("work.", "isend", "irecv") for expression in question.expressions):
+    if any(word in expression for word in ("work.", "isend", "irecv", "transfers") for expression in question.expressions):
         exec("if not torch.distributed.is_initialized():\n"
              "    torch.distributed.init_process_group('gloo', rank=0, world_size=1, store=torch.distributed.HashStore())\n"
-             "work = torch.distributed.all_reduce(torch.ones(3), async_op=True)", space)
+             "work = torch.distributed.all_reduce(torch.ones(3), async_op=True)\n"
+             "transfers = [torch.distributed.P2POp(torch.distributed.isend, torch.ones(3), 0)]", space)
     return space
 
 
