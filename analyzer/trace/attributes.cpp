@@ -439,6 +439,9 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       Value result = nullptr;
       for (Value alternative : as<UnionObject>(object)->alternatives) {
         if (alternative->kind == Kind::None) continue;
+        // Tensor or array: a test that was not understood decides which; what only the array breaks on is not sure.
+        bool array = alternative->kind == Kind::Tensor && as<TensorObject>(alternative)->numpy;
+        if (array && result && result->kind != Kind::Unknown) continue;
         Value one = attribute_or_null(alternative, name, span);
         if (!one) continue;
         result = result ? heap_.join(result, one) : one;
@@ -473,6 +476,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     case Kind::External: {
       const std::string& base = as<ExternalObject>(object)->name;
       if (name == names::name && base.starts_with("torch")) return heap_.string(base.substr(base.rfind('.') + 1));
+      if (name == names::module || name == names::qualname) return heap_.typed(Kind::Str);
       std::string full = base + "." + std::string(name.text());
       if (!base.starts_with("torch")) {
         if (const ir::Module* sub = program_.find(full)) return module_object(sub);

@@ -873,7 +873,10 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     rest.positional.erase(rest.positional.begin());
     if (!rest.positional_spans.empty()) rest.positional_spans.erase(rest.positional_spans.begin());
     bool known = true;
-    return module_method(as<InstanceObject>(first), plain, rest, known);
+    Value result = module_method(as<InstanceObject>(first), plain, rest, known);
+    // Named like this, nn.Module's constructor is not super()'s, which Dynamo knows: it looks into it, and fails.
+    if (plain == "__init__" && traced()) graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
+    return result;
   }
   if (one_of(name, {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.functional_call", "torch.func.vjp", "torch.func.jvp", "torch.func.jacrev"})) return heap_.unknown;
 
