@@ -10,7 +10,9 @@ constexpr std::string_view documentation = R"(## What it does
 Reports a file, or a part of one, that cannot be read as Python source: a syntax error, bytes that are not UTF-8, a NUL
 byte, nesting that is too deep to follow.
 
-The rest of a file with a syntax error is analysed as usual. Nothing is known about a file that is not text.
+The rest of a file with a syntax error is analysed as usual. Nothing is known about a file that is not text. In a large
+tree (more than 8 MB of sources) files that define no module and that nothing imports are read, but not parsed: their
+syntax errors are not reported, unless they are given by name.
 
 ## Why is this bad?
 

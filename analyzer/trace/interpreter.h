@@ -26,6 +26,10 @@
 #include "analyzer/trace/objects.h"
 #include "analyzer/trace/trace.h"
 
+namespace re2 {
+class RE2;
+}
+
 namespace fullgraph::trace {
 
 // Ways to leave a statement; a set, since more than one may be possible.
@@ -189,6 +193,7 @@ class Interpreter {
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
   std::unordered_map<Value, std::vector<Term>> since_;                // of a tensor that a variable holds under these terms only
+  std::unordered_map<std::string, std::shared_ptr<const re2::RE2>> patterns_;  // compiled
   std::unordered_map<const ir::Class*, std::vector<ir::Symbol>> filled_later_;
   std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
   std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time

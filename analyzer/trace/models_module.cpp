@@ -51,6 +51,8 @@ Registration* Interpreter::registration(ir::Span span) {
 }
 
 bool Interpreter::span_contains_name(const ir::Module& module, ir::Span span, std::initializer_list<std::string_view> names) const {
+  std::string_view source = module.source->text(span);
+  if (std::ranges::none_of(names, [&](std::string_view name) { return source.find(name) != std::string_view::npos; })) return false;
   for (const ir::Expr& expr : module.exprs) {
     if (expr.span.begin < span.begin || expr.span.end > span.end) continue;
     if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && one_of(expr.name.text(), names)) return true;

@@ -37,7 +37,9 @@ Value Interpreter::call_regex(std::string_view name, const Arguments& arguments)
   constexpr std::size_t longest = 4096;
   bool plain = !arguments.more_positional && !arguments.more_keywords && !arguments.keyword("flags");
   if (!pattern_text || !text || !plain || text->size() > longest || pattern_text->size() > longest) return heap_.unknown;
-  RE2 pattern(re2::StringPiece(pattern_text->data(), pattern_text->size()), RE2::Quiet);
+  auto [place, fresh] = patterns_.try_emplace(std::string(*pattern_text));
+  if (fresh) place->second = std::make_shared<const RE2>(re2::StringPiece(pattern_text->data(), pattern_text->size()), RE2::Quiet);
+  const RE2& pattern = *place->second;
   if (!pattern.ok()) return heap_.unknown;
   re2::StringPiece subject(text->data(), text->size());
 
