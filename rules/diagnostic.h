@@ -15,7 +15,7 @@ enum class Severity : std::uint8_t {
   Error,    // Dynamo breaks whenever the line runs
   Warning,  // it breaks under the stated condition
   Hazard,   // no break, but training or caching goes wrong
-  Info,     // about the lint run; never fails it
+  Info,     // about the lint run, or what breaks only against the defaults of constructors; never fails it
 };
 
 struct Place {

@@ -102,6 +102,8 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   out.code = info.code;
   out.name = info.name;
   out.severity = info.severity == Severity::Error && !event.condition.empty() ? Severity::Warning : info.severity;
+  // What the defaults of the constructors leave out breaks nothing for most users, who still may want to know.
+  if (!event.unusual.empty()) out.severity = std::max(out.severity, Severity::Info);
   out.place = place_of(event.where);
   out.function = event.function;
   out.condition = event.condition;
@@ -124,7 +126,10 @@ std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profil
   std::vector<Diagnostic> raw;
   Context context(profile, raw);
   for (const trace::Event& event : events) {
+    const std::size_t before = raw.size();
     for (const Rule* rule : wanted[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
+    if (event.unusual.empty()) continue;
+    for (std::size_t i = before; i < raw.size(); ++i) raw[i].message += "; by default it does not: `" + event.unusual + "` is false";
   }
 
   std::ranges::stable_sort(raw, {}, order);

@@ -668,6 +668,11 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
   return result ? result : heap_.symbolic(name);
 }
 
+// Python:  def __init__(self, depth, layer_dropout=0.0)     what is off unless somebody asks for it
+static bool is_default_number(Value standard) {
+  return standard && standard->lasting && standard->known && (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float);
+}
+
 // The value of a parameter that no caller gives: what its annotation, its default and its uses say.
 Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver) {
   const Sym* sym = heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
@@ -688,6 +693,7 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
   if (root && for_loss && standard && standard->kind == Kind::None && options_.mode == Mode::Eval) return standard;
   if (value && value->kind != Kind::Unknown) {
     if (root && standard && standard->kind == Kind::None && value->kind != Kind::Union) value = heap_.join(value, standard);
+    if (root && is_default_number(standard) && value->kind == standard->kind && !value->known && function->function->name == names::init) value->usual = standard;
     return value;
   }
   if (standard) {
@@ -695,7 +701,11 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
       case Kind::Bool:
       case Kind::Int:
       case Kind::Float:
-      case Kind::Str: return heap_.typed(standard->kind, sym);
+      case Kind::Str: {
+        Value typed = heap_.typed(standard->kind, sym);
+        if (root && is_default_number(standard) && function->function->name == names::init) typed->usual = standard;
+        return typed;
+      }
       case Kind::Class:
       case Kind::Function:
       case Kind::External: return standard;

@@ -65,6 +65,38 @@ std::string condition_words(const Condition& condition, bool truth) {
 
 }  // namespace
 
+namespace {
+
+// Three-valued: is the condition true where every constructor is called with its defaults?
+std::optional<bool> usual_truth(const Condition& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::True: return true;
+    case Condition::Kind::False: return false;
+    case Condition::Kind::Atom: return condition.usual ? std::optional(*condition.usual != condition.negated) : std::nullopt;
+    case Condition::Kind::And:
+    case Condition::Kind::Or: {
+      bool deciding = condition.kind == Condition::Kind::Or;
+      bool open = false;
+      for (const Condition& part : condition.parts) {
+        auto one = usual_truth(part);
+        if (one == std::optional(deciding)) return deciding;
+        open = open || !one;
+      }
+      return open ? std::nullopt : std::optional(!deciding);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Interpreter::unusual_term() const {
+  for (const Term& term : conditions_) {
+    if (auto usual = usual_truth(term.condition); usual && *usual != term.holds) return condition_words(term.condition, term.holds);
+  }
+  return {};
+}
+
 std::optional<bool> Interpreter::fact(const Sym* sym) const {
   if (!sym) return std::nullopt;
   for (auto term = conditions_.rbegin(); term != conditions_.rend(); ++term) {
@@ -110,6 +142,7 @@ void Interpreter::assume(const Condition& condition, bool truth, bool narrows) {
       atom.sym = condition.sym;
       atom.text = condition.text;
       atom.where = condition.where;
+      atom.usual = condition.usual;
       conditions_.push_back({std::move(atom), truth, condition.sym, value});
       if (!narrows) return;
       for (const auto& narrowing : condition.narrowings) {
@@ -229,6 +262,7 @@ Condition Interpreter::condition_of(Value value, ExprId id) {
   atom.kind = Condition::Kind::Atom;
   atom.sym = value->sym;
   atom.where = {frame_->module, expr.span};
+  if (value->usual) atom.usual = truth(value->usual);
   if (certain->kind == Kind::Tensor) {
     graph_break(EventKind::TensorBranch, expr.span, "GB0170", {}, text(expr.span));
     if (maybe_none) narrow_place(atom, id, certain, nullptr);

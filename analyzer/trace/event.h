@@ -80,6 +80,7 @@ struct Event {
   std::string root;             // qualified name of the root; empty for code that is not traced
   std::vector<Call> path;       // outermost first
   std::string condition;        // readable; empty: whenever the root runs
+  std::string unusual;          // the part of the condition that is false where constructors take their defaults; empty: none
   bool needs_training = false;  // the condition holds only while training
   bool needs_grad = false;      // the condition holds only while grad mode is on
   bool traced = true;           // in compiled code (else in eager code that was looked at)

@@ -19,6 +19,7 @@ Event Interpreter::event(EventKind kind, Span span) const {
   }
   std::reverse(result.path.begin(), result.path.end());
   result.condition = condition_text(result.needs_training, result.needs_grad);
+  result.unusual = unusual_term();
   return result;
 }
 

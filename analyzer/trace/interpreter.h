@@ -96,6 +96,7 @@ struct Condition {
     Value when_true = nullptr;
     Value when_false = nullptr;
   };
+  std::optional<bool> usual;  // truth, without negation, where every constructor is called with its defaults
   std::vector<Narrowing> narrowings;
   std::vector<Condition> parts;
 
@@ -266,6 +267,7 @@ class Interpreter {
   Value filter(Value value, const std::function<bool(Value)>& keep);  // alternatives of a union
   std::optional<bool> is_instance(Value value, Value type);
   std::string condition_text(bool& training, bool& grad) const;
+  std::string unusual_term() const;  // of the path condition: the first that is false under the defaults
   Value without_none(Value value);
 
   // ---- calls.cpp

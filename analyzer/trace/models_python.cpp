@@ -261,7 +261,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       }
       auto less = truth(compare(ir::CompareOp::Less, value, result, arguments.span));
       if (!less) {
-        result = result->kind == value->kind ? heap_.join(heap_.typed(result->kind), value) : heap_.unknown;
+        bool scalar = result->kind <= Kind::Bytes;
+        result = scalar && result->kind == value->kind ? heap_.join(heap_.typed(result->kind), value) : heap_.unknown;
         result->from_tensor = result != heap_.unknown && (value->from_tensor || values[0]->from_tensor);
       } else if (*less == (name == "min")) {
         result = value;

@@ -44,6 +44,7 @@ struct Object {
   bool lasting = false;      // made to outlive the current root
   std::uint32_t serial = 0;  // objects are numbered as they are made
   const Sym* sym = nullptr;
+  Object* usual = nullptr;   // a scalar that is not known: what it is where every constructor is called with its defaults
   explicit Object(Kind k) : kind(k) {}
   Object(const Object&) = default;
   Object& operator=(const Object&) = default;

@@ -430,6 +430,14 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
     }
     return heap_.typed(Kind::Bool);
   }
+  if (left->usual || right->usual) {
+    Value usual_left = left->usual ? left->usual : left, usual_right = right->usual ? right->usual : right;
+    if (usual_left->known && usual_right->known && usual_left->kind <= Kind::Str && usual_right->kind <= Kind::Str) {
+      Value result = heap_.typed(Kind::Bool);
+      result->usual = compare(op, usual_left, usual_right, span);
+      return result;
+    }
+  }
   if (op == Op::Eq || op == Op::NotEq) return answer(equal(left, right), op == Op::NotEq);
   auto x = number(a), y = number(b);
   if (x && y) {
