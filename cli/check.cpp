@@ -47,7 +47,8 @@ class Check {
     if (auto done = prepare(); !done) return std::unexpected(done.error());
     lap("discover");
 
-    // Every file is read here, in parallel. In a large tree, files that do not matter on their own are parsed on demand.
+    // Every file is read here, in parallel. In a large tree, files that do not matter on their own are parsed on
+    // demand.
     load();
     lap("load");
 
@@ -165,8 +166,7 @@ class Check {
           {source.path, source.shown, options_.paths == Names{"-"} ? &stdin_text_ : nullptr, source.given});
     }
     python::Program::Wanted wanted;
-    if (is_large_tree())
-      wanted = [](std::string_view text) { return trace::may_start(text) || may_direct(text); };
+    if (is_large_tree()) wanted = [](std::string_view text) { return trace::may_start(text) || may_direct(text); };
     program_->load(inputs, options_.jobs, wanted);
   }
 

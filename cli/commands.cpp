@@ -119,7 +119,8 @@ struct Share {
 };
 
 std::string in_words(const Share& share) {
-  const double percent = share.of == 0 ? 100.0 : 100.0 * static_cast<double>(share.covered) / static_cast<double>(share.of);
+  const double percent =
+      share.of == 0 ? 100.0 : 100.0 * static_cast<double>(share.covered) / static_cast<double>(share.of);
   return fmt::format("{} of {} ({:.0f} %)", share.covered, share.of, percent);
 }
 
@@ -160,8 +161,8 @@ int show_coverage(bool json) {
   text += fmt::format("{} graph breaks of torch {}:", list.size(), (*profile)->version());
   for (const auto& [state, count] : counts) text += fmt::format(" {} {},", count, state);
   text.back() = '\n';
-  text += fmt::format("covered of those that names and syntax show: {}; of those that need types as well: {}\n", in_words(source),
-                      in_words(types));
+  text += fmt::format("covered of those that names and syntax show: {}; of those that need types as well: {}\n",
+                      in_words(source), in_words(types));
   return print(text) ? exit_clean : exit_error;
 }
 

@@ -41,7 +41,7 @@ enum class Applicability : std::uint8_t {
 };
 
 struct Edit {
-  Place place;       // the range that is replaced (empty: insertion)
+  Place place;  // the range that is replaced (empty: insertion)
   std::string text;
 };
 
@@ -53,15 +53,15 @@ struct Fix {
 };
 
 struct Diagnostic {
-  std::string code;      // "FG101"
-  std::string name;      // "requires-grad-assignment"
+  std::string code;  // "FG101"
+  std::string name;  // "requires-grad-assignment"
   Severity severity = Severity::Error;
-  std::string message;   // one sentence without trailing period
+  std::string message;  // one sentence without trailing period
   Place place;
-  std::string function;  // qualified name of the enclosing function, may be empty
-  std::string condition; // "training and self._requires_grad"; empty: always
-  std::string gb_id;     // "GB0206", empty for hazards
-  std::string url;       // Dynamo's page, else the rule's
+  std::string function;            // qualified name of the enclosing function, may be empty
+  std::string condition;           // "training and self._requires_grad"; empty: always
+  std::string gb_id;               // "GB0206", empty for hazards
+  std::string url;                 // Dynamo's page, else the rule's
   std::vector<std::string> roots;  // qualified names ("pkg.mod.Model.forward"), sorted
   std::vector<PathStep> path;      // outermost first; from one of the roots
   std::vector<Related> related;

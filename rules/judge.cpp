@@ -129,7 +129,8 @@ std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profil
     const std::size_t before = raw.size();
     for (const Rule* rule : wanted[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
     if (event.unusual.empty()) continue;
-    for (std::size_t i = before; i < raw.size(); ++i) raw[i].message += "; by default it does not: `" + event.unusual + "` is false";
+    for (std::size_t i = before; i < raw.size(); ++i)
+      raw[i].message += "; by default it does not: `" + event.unusual + "` is false";
   }
 
   std::ranges::stable_sort(raw, {}, order);

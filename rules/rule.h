@@ -22,13 +22,13 @@ enum class FixAvailability : std::uint8_t { None, Sometimes, Always };
 // Documentation in Markdown. The same text makes `fullgraph rule`, the SARIF rule help, the editor's hover and the
 // site. Headings: "## What it does", "## Why is this bad?", "## Example", "## Use instead", "## Fix", "## References".
 struct RuleInfo {
-  std::string_view code;     // "FG101"
-  std::string_view name;     // kebab-case name of the bad pattern
-  std::string_view summary;  // one line
+  std::string_view code;                // "FG101"
+  std::string_view name;                // kebab-case name of the bad pattern
+  std::string_view summary;             // one line
   Severity severity = Severity::Error;  // when nothing in the event says otherwise
-  std::string_view gb_ids;   // Dynamo's ids, separated by spaces; empty for hazards
+  std::string_view gb_ids;              // Dynamo's ids, separated by spaces; empty for hazards
   FixAvailability fix = FixAvailability::None;
-  std::string_view since;    // version of fullgraph
+  std::string_view since;  // version of fullgraph
   std::string_view documentation;
 };
 

@@ -57,11 +57,12 @@ constexpr std::array events{trace::EventKind::TensorBranch};
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   const bool random = event.callee == "random";
-  diagnostic.message = "the branch on " + named(event.subject, "a tensor") +
-                       (random ? " depends on a random number that is drawn in the graph" : " depends on a tensor's value") +
-                       with_detail(event) +
-                       ", so the graph ends here; use `torch.where` or `torch.cond`, or decide outside the compiled "
-                       "region";
+  diagnostic.message =
+      "the branch on " + named(event.subject, "a tensor") +
+      (random ? " depends on a random number that is drawn in the graph" : " depends on a tensor's value") +
+      with_detail(event) +
+      ", so the graph ends here; use `torch.where` or `torch.cond`, or decide outside the compiled "
+      "region";
   context.report(std::move(diagnostic));
 }
 

@@ -85,10 +85,9 @@ inline void offer_non_reentrant(Diagnostic& diagnostic, const trace::CheckpointF
     advise(diagnostic, std::move(advice));
     return;
   }
-  diagnostic.fixes.push_back(
-      {.applicability = Applicability::Unsafe,
-       .message = "Use non-reentrant checkpointing (" + std::string(consequences) + ")",
-       .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
+  diagnostic.fixes.push_back({.applicability = Applicability::Unsafe,
+                              .message = "Use non-reentrant checkpointing (" + std::string(consequences) + ")",
+                              .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
 }
 
 // Is profile version "2.13.0" at least "major.minor"? Behaviour that changed between versions is worded by it.

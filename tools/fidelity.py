@@ -4,7 +4,7 @@
 
 Runs `fullgraph check` on the packages of recorded models (`tools/record`), once for training and once for evaluation, and
 compares. A finding (hazards apart) and a recorded break match when they lie on the same innermost statement; of a
-compound statement only the header counts. Findings of severity info say that nothing breaks by default: no predictions.
+compound statement only the header counts.
 
   recall     of the sites (statement, id) of all records: those found in the mode in which they broke
   precision  of the found statements that a record executed and traced, or broke on: those that broke in a record
@@ -100,7 +100,7 @@ def predict(binary: str, sources: Sources, folders: Iterable[str], options: list
             if done.returncode not in (0, 1):
                 sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr[:300]}")
             for item in json.loads(done.stdout)["findings"]:
-                if item["severity"] not in ("hazard", "info"):
+                if item["severity"] != "hazard":
                     file = (sources.folder / item["file"]).relative_to(sources.folder).as_posix()
                     found[mode][sources.statement(file, item["line"])].add(item["code"])
     return found

@@ -36,59 +36,80 @@ struct Range {
 
 // The letters say which fields of Expr are used: a, b, c operands; items children; name; op; text.
 enum class ExprKind : std::uint8_t {
-  Error,           // unparsable source; evaluates to unknown
-  None, True, False, Ellipsis,
-  Int,             // text: the literal as written, `value` when it fits (see Module::int_value)
-  Float,           // text
-  Imaginary,       // text
-  String,          // name: the decoded text (adjacent literals joined, escapes resolved)
-  Bytes,           // name: the decoded bytes
-  FString,         // items: String and Formatted parts (t-strings too)
-  Formatted,       // a: value, b: format spec (FString) or none, op: Conversion
-  Name,            // name, op: Scope, slot when Local (see `slot`)
-  Attribute,       // a: object, name; `name_span()` = last bytes of the span
-  Subscript,       // a: object, b: index (a Tuple for several)
-  Slice,           // a: lower, b: upper, c: step, each may be none
-  Call,            // a: callee, items: arguments (plain, Starred, DoubleStarred, Keyword), in source order
-  Keyword,         // name, a: value; only in Call and ClassDef arguments
-  Starred,         // a; in calls, displays and targets
-  DoubleStarred,   // a; in calls and dict displays
-  Unary,           // op: UnaryOp, a
-  Binary,          // op: BinaryOp, a, b
-  BoolOp,          // op: 0 and, 1 or; items: two or more operands
-  Compare,         // a: first operand, items: Comparison entries
-  Comparison,      // op: CompareOp, a: right operand
-  Conditional,     // a: test, b: when true, c: when false
-  Lambda,          // function
-  List, Tuple, Set,  // items
-  Dict,            // items: DictItem or DoubleStarred
-  DictItem,        // a: key, b: value
-  ListComp, SetComp, GeneratorExp,  // a: element, items: CompFor and CompIf clauses in order
-  DictComp,        // a: key, b: value, items: clauses
-  CompFor,         // a: target, b: iterable, op: 1 when async
-  CompIf,          // a: condition
-  Await,           // a
-  Yield,           // a or none
-  YieldFrom,       // a
-  NamedExpr,       // a: target Name, b: value
-  WithItem,        // a: context manager, b: target or none
+  Error,  // unparsable source; evaluates to unknown
+  None,
+  True,
+  False,
+  Ellipsis,
+  Int,            // text: the literal as written, `value` when it fits (see Module::int_value)
+  Float,          // text
+  Imaginary,      // text
+  String,         // name: the decoded text (adjacent literals joined, escapes resolved)
+  Bytes,          // name: the decoded bytes
+  FString,        // items: String and Formatted parts (t-strings too)
+  Formatted,      // a: value, b: format spec (FString) or none, op: Conversion
+  Name,           // name, op: Scope, slot when Local (see `slot`)
+  Attribute,      // a: object, name; `name_span()` = last bytes of the span
+  Subscript,      // a: object, b: index (a Tuple for several)
+  Slice,          // a: lower, b: upper, c: step, each may be none
+  Call,           // a: callee, items: arguments (plain, Starred, DoubleStarred, Keyword), in source order
+  Keyword,        // name, a: value; only in Call and ClassDef arguments
+  Starred,        // a; in calls, displays and targets
+  DoubleStarred,  // a; in calls and dict displays
+  Unary,          // op: UnaryOp, a
+  Binary,         // op: BinaryOp, a, b
+  BoolOp,         // op: 0 and, 1 or; items: two or more operands
+  Compare,        // a: first operand, items: Comparison entries
+  Comparison,     // op: CompareOp, a: right operand
+  Conditional,    // a: test, b: when true, c: when false
+  Lambda,         // function
+  List,
+  Tuple,
+  Set,       // items
+  Dict,      // items: DictItem or DoubleStarred
+  DictItem,  // a: key, b: value
+  ListComp,
+  SetComp,
+  GeneratorExp,  // a: element, items: CompFor and CompIf clauses in order
+  DictComp,      // a: key, b: value, items: clauses
+  CompFor,       // a: target, b: iterable, op: 1 when async
+  CompIf,        // a: condition
+  Await,         // a
+  Yield,         // a or none
+  YieldFrom,     // a
+  NamedExpr,     // a: target Name, b: value
+  WithItem,      // a: context manager, b: target or none
   // Patterns of `match`
-  PatternValue,    // a: expression compared with ==
-  PatternCapture,  // a: target Name or none for `_`; b: inner pattern or none (`p as x`)
-  PatternSequence, // items: patterns, Starred(PatternCapture) for the rest
-  PatternMapping,  // items: DictItem(key, pattern), DoubleStarred(PatternCapture)
-  PatternClass,    // a: class expression, items: patterns and Keyword(name, pattern)
-  PatternOr,       // items
+  PatternValue,     // a: expression compared with ==
+  PatternCapture,   // a: target Name or none for `_`; b: inner pattern or none (`p as x`)
+  PatternSequence,  // items: patterns, Starred(PatternCapture) for the rest
+  PatternMapping,   // items: DictItem(key, pattern), DoubleStarred(PatternCapture)
+  PatternClass,     // a: class expression, items: patterns and Keyword(name, pattern)
+  PatternOr,        // items
 };
 
 enum class Scope : std::uint8_t {
-  Local,     // `slot` is an index into Function::locals of the enclosing function; also in a class body inside of it
-  Enclosing, // a local of a function further out; `slot` is its slot there
-  Global,    // module level, or builtin when the module has none
-  ClassBody, // assigned in the class body that the expression stands in, else as Global
+  Local,      // `slot` is an index into Function::locals of the enclosing function; also in a class body inside of it
+  Enclosing,  // a local of a function further out; `slot` is its slot there
+  Global,     // module level, or builtin when the module has none
+  ClassBody,  // assigned in the class body that the expression stands in, else as Global
 };
 enum class UnaryOp : std::uint8_t { Not, Negative, Positive, Invert };
-enum class BinaryOp : std::uint8_t { Add, Sub, Mul, MatMul, Div, FloorDiv, Mod, Pow, LeftShift, RightShift, And, Or, Xor };
+enum class BinaryOp : std::uint8_t {
+  Add,
+  Sub,
+  Mul,
+  MatMul,
+  Div,
+  FloorDiv,
+  Mod,
+  Pow,
+  LeftShift,
+  RightShift,
+  And,
+  Or,
+  Xor
+};
 enum class CompareOp : std::uint8_t { Eq, NotEq, Less, LessEq, Greater, GreaterEq, Is, IsNot, In, NotIn };
 enum class Conversion : std::uint8_t { None, Str, Repr, Ascii };
 
@@ -99,8 +120,8 @@ struct Expr {
   Span span;
   Symbol name;
   ExprId a, b, c;
-  Range items;         // into Module::expr_lists
-  FunctionId function; // Lambda
+  Range items;          // into Module::expr_lists
+  FunctionId function;  // Lambda
 };
 
 enum class StmtKind : std::uint8_t {
@@ -113,18 +134,21 @@ enum class StmtKind : std::uint8_t {
   Raise,       // a or none, b: cause or none
   Assert,      // a: test, b: message or none
   Delete,      // items: targets
-  Pass, Break, Continue,
-  If,          // a: test, body, orelse (an `elif` is an If in orelse)
-  While,       // a: test, body, orelse
-  For,         // a: iterable, items[0]: target, body, orelse, op: 1 when async
-  With,        // items: WithItem, body, op: 1 when async
-  Try,         // body, handlers, orelse, finally
-  Match,       // a: subject, cases
-  Import,      // aliases
-  ImportFrom,  // module, level, aliases (a single "*" alias for a star import)
-  FunctionDef, // function, a: the Name that is bound
-  ClassDef,    // cls, a: the Name that is bound
-  Global, Nonlocal,  // names are resolved in Expr::op; nothing to do
+  Pass,
+  Break,
+  Continue,
+  If,           // a: test, body, orelse (an `elif` is an If in orelse)
+  While,        // a: test, body, orelse
+  For,          // a: iterable, items[0]: target, body, orelse, op: 1 when async
+  With,         // items: WithItem, body, op: 1 when async
+  Try,          // body, handlers, orelse, finally
+  Match,        // a: subject, cases
+  Import,       // aliases
+  ImportFrom,   // module, level, aliases (a single "*" alias for a star import)
+  FunctionDef,  // function, a: the Name that is bound
+  ClassDef,     // cls, a: the Name that is bound
+  Global,
+  Nonlocal,  // names are resolved in Expr::op; nothing to do
 };
 
 using Block = Range;  // into Module::stmt_lists
@@ -136,18 +160,18 @@ struct Stmt {
   Span span;                // whole statement, bodies included, decorators included
   Span header;              // up to the colon for compound statements, else == span
   ExprId a, b;
-  Range items;              // into Module::expr_lists
+  Range items;  // into Module::expr_lists
   Block body, orelse, finally;
-  Range handlers;           // Try: into Module::handlers; Match: into Module::cases
-  Range aliases;            // into Module::aliases
-  Symbol module;            // ImportFrom: dotted name, may be empty
+  Range handlers;  // Try: into Module::handlers; Match: into Module::cases
+  Range aliases;   // into Module::aliases
+  Symbol module;   // ImportFrom: dotted name, may be empty
   FunctionId function;
   ClassId cls;
 };
 
 struct Handler {
-  ExprId type;  // none for a bare except
-  ExprId target; // Name expression of `as name`, or none
+  ExprId type;    // none for a bare except
+  ExprId target;  // Name expression of `as name`, or none
   bool star = false;
   Span span;
   Block body;
@@ -160,9 +184,9 @@ struct MatchCase {
 };
 
 struct Alias {
-  Symbol name;   // dotted for Import
-  Symbol as;     // empty when absent
-  ExprId target; // the Name expression that is bound (first component for `import a.b`); none for "*"
+  Symbol name;    // dotted for Import
+  Symbol as;      // empty when absent
+  ExprId target;  // the Name expression that is bound (first component for `import a.b`); none for "*"
   Span span;
 };
 
@@ -178,20 +202,21 @@ struct Param {
 };
 
 struct Function {
-  Symbol name;               // "<lambda>" for lambdas
-  std::string qualified;     // "Class.method", "outer.<locals>.inner"
-  Span span;                 // from the first decorator or `def` to the end
+  Symbol name;            // "<lambda>" for lambdas
+  std::string qualified;  // "Class.method", "outer.<locals>.inner"
+  Span span;              // from the first decorator or `def` to the end
   Span name_span;
-  Range params;              // into Module::params
-  Range decorators;          // into Module::expr_lists
-  ExprId returns;            // annotation
-  ExprId lambda_body;        // lambdas only
+  Range params;        // into Module::params
+  Range decorators;    // into Module::expr_lists
+  ExprId returns;      // annotation
+  ExprId lambda_body;  // lambdas only
   Block body;
-  std::vector<Symbol> locals;  // slots; parameters first, then every other name bound in the body, comprehension targets last
-  ClassId owner;             // the class whose body holds the def, if any
-  FunctionId parent;         // enclosing function, if any
+  std::vector<Symbol>
+      locals;         // slots; parameters first, then every other name bound in the body, comprehension targets last
+  ClassId owner;      // the class whose body holds the def, if any
+  FunctionId parent;  // enclosing function, if any
   bool is_async = false;
-  bool is_generator = false; // has a yield of its own
+  bool is_generator = false;  // has a yield of its own
 };
 
 struct Class {
@@ -199,11 +224,11 @@ struct Class {
   std::string qualified;
   Span span;
   Span name_span;
-  Range arguments;   // bases, Starred and Keyword (metaclass=…), into Module::expr_lists
+  Range arguments;  // bases, Starred and Keyword (metaclass=…), into Module::expr_lists
   Range decorators;
   Block body;
-  ClassId owner;     // enclosing class
-  FunctionId parent; // enclosing function
+  ClassId owner;      // enclosing class
+  FunctionId parent;  // enclosing function
 };
 
 struct SyntaxError {
@@ -213,8 +238,8 @@ struct SyntaxError {
 
 struct Module {
   std::shared_ptr<const SourceFile> source;
-  std::string name;          // dotted module name ("pkg.mod"; "pkg" for pkg/__init__.py)
-  bool is_package = false;   // an __init__.py
+  std::string name;         // dotted module name ("pkg.mod"; "pkg" for pkg/__init__.py)
+  bool is_package = false;  // an __init__.py
 
   std::vector<Expr> exprs;
   std::vector<Stmt> stmts;
@@ -226,7 +251,7 @@ struct Module {
   std::vector<Alias> aliases;
   std::vector<ExprId> expr_lists;
   std::vector<StmtId> stmt_lists;
-  std::vector<Span> comments;       // in source order, with the leading '#'
+  std::vector<Span> comments;  // in source order, with the leading '#'
   std::vector<SyntaxError> errors;
   Block body;
 

@@ -1,5 +1,5 @@
-// The hash of names in the profile's tables: computed by the build step that lays the tables out and by the lookups that
-// read them, so it may depend on nothing but the text (FNV-1a).
+// The hash of names in the profile's tables: computed by the build step that lays the tables out and by the lookups
+// that read them, so it may depend on nothing but the text (FNV-1a).
 #pragma once
 
 #include <cstdint>

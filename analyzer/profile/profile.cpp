@@ -116,10 +116,10 @@ Result<const Profile*> Profile::find(std::string_view version) {
   static std::map<Version, std::unique_ptr<const Profile>> made;
   const std::optional<Version> asked = parse(version);
   if (!asked) {
-    return std::unexpected(Error{.kind = ErrorKind::Usage,
-                                 .message = fmt::format("'{}' is not a version of torch, such as {}", version,
-                                                        versions().back()),
-                                 .where = std::nullopt});
+    return std::unexpected(
+        Error{.kind = ErrorKind::Usage,
+              .message = fmt::format("'{}' is not a version of torch, such as {}", version, versions().back()),
+              .where = std::nullopt});
   }
   const std::scoped_lock lock(mutex);
   std::unique_ptr<const Profile>& profile = made[*asked];
@@ -163,14 +163,18 @@ std::string_view Profile::instance_class(std::string_view qualified_name) const 
   return found ? found->cls : std::string_view();
 }
 
-const GraphBreak* Profile::graph_break(std::string_view id) const { return search(data_->breaks, id, &GraphBreak::id); }
+const GraphBreak* Profile::graph_break(std::string_view id) const {
+  return search(data_->breaks, id, &GraphBreak::id);
+}
 
 Visibility Profile::visibility(std::string_view id) {
   const Visible* found = search(std::span<const Visible>(visible_table), id, &Visible::id);
   return found ? found->visibility : Visibility::Unknown;
 }
 
-std::span<const GraphBreak> Profile::graph_breaks() const { return data_->breaks; }
+std::span<const GraphBreak> Profile::graph_breaks() const {
+  return data_->breaks;
+}
 
 bool Profile::config(std::string_view option) const {
   const Option* found = search(data_->options, option, &Option::name);

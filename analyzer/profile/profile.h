@@ -22,7 +22,20 @@ enum class Treatment : std::uint8_t {
 };
 
 // What a call returns in eager mode, as far as signatures tell.
-enum class Returns : std::uint8_t { Unknown, Tensor, Tensors, TensorList, Bool, Int, Float, String, Size, Dtype, Device, None };
+enum class Returns : std::uint8_t {
+  Unknown,
+  Tensor,
+  Tensors,
+  TensorList,
+  Bool,
+  Int,
+  Float,
+  String,
+  Size,
+  Dtype,
+  Device,
+  None
+};
 
 struct Callable {
   std::string_view name;  // canonical qualified name: "torch.relu", "torch.nn.functional.relu", "torch.Tensor.item"
@@ -31,9 +44,9 @@ struct Callable {
   bool data_dependent_output : 1 = false;  // tag of the aten operator behind it: reads values on the host
   bool dynamic_output_shape : 1 = false;   // its result's shape depends on values
   bool nondeterministic_seeded : 1 = false;
-  bool inplace_view : 1 = false;           // a tensor's method that changes its own shape or storage
-  std::string_view gb_id;                  // "GB0007": what Dynamo reports on a plain call; empty when it does not break
-                                           // or when that depends on the arguments
+  bool inplace_view : 1 = false;  // a tensor's method that changes its own shape or storage
+  std::string_view gb_id;         // "GB0007": what Dynamo reports on a plain call; empty when it does not break
+                                  // or when that depends on the arguments
 };
 
 // An entry of torch/_dynamo/graph_break_registry.json.

@@ -19,6 +19,7 @@ Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, cons
 // Lowers `source`. Never fails: what cannot be parsed becomes Error nodes and an entry in Module::errors, and
 // everything around it is lowered as usual. Nesting deeper than the parser or the lowering can follow is cut with an
 // entry in `errors`. `name` is the dotted module name.
-std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name, bool is_package);
+std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name,
+                                        bool is_package);
 
 }  // namespace fullgraph::python

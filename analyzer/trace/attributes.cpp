@@ -13,40 +13,147 @@ using ir::Symbol;
 namespace {
 
 const std::unordered_set<std::string_view>& builtin_names() {
-  static const std::unordered_set<std::string_view> names = {
-      "abs", "aiter", "all", "anext", "any", "ascii", "bin", "bool", "breakpoint", "bytearray", "bytes", "callable", "chr", "classmethod",
-      "compile", "complex", "delattr", "dict", "dir", "divmod", "enumerate", "eval", "exec", "filter", "float", "format", "frozenset",
-      "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list",
-      "locals", "map", "max", "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print", "property", "range", "repr",
-      "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "vars", "zip",
-      "__import__", "NotImplemented", "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError", "BufferError",
-      "EOFError", "FileNotFoundError", "FloatingPointError", "GeneratorExit", "ImportError", "IndexError", "IOError", "KeyError",
-      "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError",
-      "OverflowError", "PermissionError", "RecursionError", "RuntimeError", "StopIteration", "StopAsyncIteration", "SyntaxError",
-      "SystemError", "SystemExit", "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeError", "ValueError",
-      "ZeroDivisionError", "Warning", "DeprecationWarning", "FutureWarning", "UserWarning", "RuntimeWarning"};
+  static const std::unordered_set<std::string_view> names = {"abs",
+                                                             "aiter",
+                                                             "all",
+                                                             "anext",
+                                                             "any",
+                                                             "ascii",
+                                                             "bin",
+                                                             "bool",
+                                                             "breakpoint",
+                                                             "bytearray",
+                                                             "bytes",
+                                                             "callable",
+                                                             "chr",
+                                                             "classmethod",
+                                                             "compile",
+                                                             "complex",
+                                                             "delattr",
+                                                             "dict",
+                                                             "dir",
+                                                             "divmod",
+                                                             "enumerate",
+                                                             "eval",
+                                                             "exec",
+                                                             "filter",
+                                                             "float",
+                                                             "format",
+                                                             "frozenset",
+                                                             "getattr",
+                                                             "globals",
+                                                             "hasattr",
+                                                             "hash",
+                                                             "help",
+                                                             "hex",
+                                                             "id",
+                                                             "input",
+                                                             "int",
+                                                             "isinstance",
+                                                             "issubclass",
+                                                             "iter",
+                                                             "len",
+                                                             "list",
+                                                             "locals",
+                                                             "map",
+                                                             "max",
+                                                             "memoryview",
+                                                             "min",
+                                                             "next",
+                                                             "object",
+                                                             "oct",
+                                                             "open",
+                                                             "ord",
+                                                             "pow",
+                                                             "print",
+                                                             "property",
+                                                             "range",
+                                                             "repr",
+                                                             "reversed",
+                                                             "round",
+                                                             "set",
+                                                             "setattr",
+                                                             "slice",
+                                                             "sorted",
+                                                             "staticmethod",
+                                                             "str",
+                                                             "sum",
+                                                             "super",
+                                                             "tuple",
+                                                             "type",
+                                                             "vars",
+                                                             "zip",
+                                                             "__import__",
+                                                             "NotImplemented",
+                                                             "BaseException",
+                                                             "Exception",
+                                                             "ArithmeticError",
+                                                             "AssertionError",
+                                                             "AttributeError",
+                                                             "BufferError",
+                                                             "EOFError",
+                                                             "FileNotFoundError",
+                                                             "FloatingPointError",
+                                                             "GeneratorExit",
+                                                             "ImportError",
+                                                             "IndexError",
+                                                             "IOError",
+                                                             "KeyError",
+                                                             "KeyboardInterrupt",
+                                                             "LookupError",
+                                                             "MemoryError",
+                                                             "ModuleNotFoundError",
+                                                             "NameError",
+                                                             "NotImplementedError",
+                                                             "OSError",
+                                                             "OverflowError",
+                                                             "PermissionError",
+                                                             "RecursionError",
+                                                             "RuntimeError",
+                                                             "StopIteration",
+                                                             "StopAsyncIteration",
+                                                             "SyntaxError",
+                                                             "SystemError",
+                                                             "SystemExit",
+                                                             "TimeoutError",
+                                                             "TypeError",
+                                                             "UnboundLocalError",
+                                                             "UnicodeDecodeError",
+                                                             "UnicodeError",
+                                                             "ValueError",
+                                                             "ZeroDivisionError",
+                                                             "Warning",
+                                                             "DeprecationWarning",
+                                                             "FutureWarning",
+                                                             "UserWarning",
+                                                             "RuntimeWarning"};
   return names;
 }
 
 bool is_exception_name(std::string_view name) {
-  return name.starts_with("builtins.") && (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Exit") || name.ends_with("Interrupt") ||
-                                           name.ends_with("Iteration") || name.ends_with("Warning"));
+  return name.starts_with("builtins.") &&
+         (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Exit") ||
+          name.ends_with("Interrupt") || name.ends_with("Iteration") || name.ends_with("Warning"));
 }
 
 // Base classes of built-in exceptions, as far as `except` clauses need them.
 std::string_view exception_base(std::string_view name) {
   if (name == "builtins.BaseException") return "builtins.object";
-  if (name == "builtins.Exception" || name == "builtins.KeyboardInterrupt" || name == "builtins.SystemExit" || name == "builtins.GeneratorExit")
+  if (name == "builtins.Exception" || name == "builtins.KeyboardInterrupt" || name == "builtins.SystemExit" ||
+      name == "builtins.GeneratorExit")
     return "builtins.BaseException";
   if (name == "builtins.KeyError" || name == "builtins.IndexError") return "builtins.LookupError";
   if (name == "builtins.ModuleNotFoundError") return "builtins.ImportError";
-  if (name == "builtins.ZeroDivisionError" || name == "builtins.OverflowError" || name == "builtins.FloatingPointError") return "builtins.ArithmeticError";
+  if (name == "builtins.ZeroDivisionError" || name == "builtins.OverflowError" || name == "builtins.FloatingPointError")
+    return "builtins.ArithmeticError";
   if (name == "builtins.NotImplementedError" || name == "builtins.RecursionError") return "builtins.RuntimeError";
-  if (name == "builtins.FileNotFoundError" || name == "builtins.PermissionError" || name == "builtins.TimeoutError" || name == "builtins.IOError")
+  if (name == "builtins.FileNotFoundError" || name == "builtins.PermissionError" || name == "builtins.TimeoutError" ||
+      name == "builtins.IOError")
     return "builtins.OSError";
   if (name == "builtins.UnicodeError") return "builtins.ValueError";
   if (name == "builtins.UnicodeDecodeError") return "builtins.UnicodeError";
-  if (name == "builtins.UserWarning" || name == "builtins.FutureWarning" || name == "builtins.DeprecationWarning" || name == "builtins.RuntimeWarning")
+  if (name == "builtins.UserWarning" || name == "builtins.FutureWarning" || name == "builtins.DeprecationWarning" ||
+      name == "builtins.RuntimeWarning")
     return "builtins.Warning";
   return "builtins.Exception";
 }
@@ -68,15 +175,24 @@ Value Interpreter::external(const std::string& full) {
   if (found != externals_.end()) return found->second;
   Heap::Persistent lasting(heap_);
   Value value = nullptr;
-  if (name == "typing.TYPE_CHECKING") value = heap_.no;
-  else if (name == "math.pi") value = heap_.real(3.141592653589793);
-  else if (name == "math.e") value = heap_.real(2.718281828459045);
-  else if (name == "math.inf" || name == "torch.inf") value = heap_.real(__builtin_inf());
-  else if (name == "math.nan" || name == "torch.nan") value = heap_.typed(Kind::Float);
-  else if (name == "sys.platform") value = heap_.string("linux");
-  else if (name == "sys.version_info") value = heap_.sequence(Kind::Tuple, {heap_.integer(3), heap_.integer(11), heap_.integer(0)});
-  else if (name == "torch.__version__") value = heap_.string(profile_.version());
-  else value = heap_.make<ExternalObject>(name);
+  if (name == "typing.TYPE_CHECKING")
+    value = heap_.no;
+  else if (name == "math.pi")
+    value = heap_.real(3.141592653589793);
+  else if (name == "math.e")
+    value = heap_.real(2.718281828459045);
+  else if (name == "math.inf" || name == "torch.inf")
+    value = heap_.real(__builtin_inf());
+  else if (name == "math.nan" || name == "torch.nan")
+    value = heap_.typed(Kind::Float);
+  else if (name == "sys.platform")
+    value = heap_.string("linux");
+  else if (name == "sys.version_info")
+    value = heap_.sequence(Kind::Tuple, {heap_.integer(3), heap_.integer(11), heap_.integer(0)});
+  else if (name == "torch.__version__")
+    value = heap_.string(profile_.version());
+  else
+    value = heap_.make<ExternalObject>(name);
   externals_.emplace(name, value);
   return value;
 }
@@ -103,8 +219,8 @@ ClassObject* Interpreter::external_class(const std::string& full) {
     cls->is_enum = true;
   } else if (name == "typing.NamedTuple") {
     cls->is_namedtuple = true;
-  } else if (name != "builtins.object" && !name.starts_with("builtins.") && !name.starts_with("abc.") && !name.starts_with("typing.") &&
-             !name.starts_with("collections.") && name != "torch.Tensor") {
+  } else if (name != "builtins.object" && !name.starts_with("builtins.") && !name.starts_with("abc.") &&
+             !name.starts_with("typing.") && !name.starts_with("collections.") && name != "torch.Tensor") {
     cls->unknown_base = true;
   }
   compute_mro(cls);
@@ -127,7 +243,9 @@ void Interpreter::compute_mro(ClassObject* cls) {
     ClassObject* next = nullptr;
     for (const auto& list : lists) {
       ClassObject* candidate = list.front();
-      bool blocked = std::any_of(lists.begin(), lists.end(), [&](const auto& other) { return std::find(other.begin() + 1, other.end(), candidate) != other.end(); });
+      bool blocked = std::any_of(lists.begin(), lists.end(), [&](const auto& other) {
+        return std::find(other.begin() + 1, other.end(), candidate) != other.end();
+      });
       if (!blocked) {
         next = candidate;
         break;
@@ -218,7 +336,8 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
   }
   // Before star imports, which may be hundreds: a submodule of that name.
   if (module->module->is_package && !(module->globals->offered && module->globals->offered->names.get(name))) {
-    if (const ir::Module* sub = program_.find(module->module->name + "." + std::string(name.text()))) return module_object(sub);
+    if (const ir::Module* sub = program_.find(module->module->name + "." + std::string(name.text())))
+      return module_object(sub);
   }
   for (EnvObject* env : {module->globals, module->globals->offered}) {
     if (!env) continue;
@@ -275,7 +394,8 @@ Value Interpreter::class_attribute(ClassObject* cls, Symbol name, ClassObject** 
 
 Value Interpreter::bind_attribute(Value value, Value self, ClassObject* owner, ir::Span span) {
   switch (value->kind) {
-    case Kind::Function: return heap_.make<MethodObject>(self, value);
+    case Kind::Function:
+      return heap_.make<MethodObject>(self, value);
     case Kind::Property: {
       auto* property = as<PropertyObject>(value);
       Arguments arguments;
@@ -284,8 +404,11 @@ Value Interpreter::bind_attribute(Value value, Value self, ClassObject* owner, i
       arguments.module = frame_->module;
       return call(property->getter, arguments);
     }
-    case Kind::StaticMethod: return as<PropertyObject>(value)->getter;
-    case Kind::ClassMethod: return heap_.make<MethodObject>(self->kind == Kind::Instance ? as<InstanceObject>(self)->cls : owner, as<PropertyObject>(value)->getter);
+    case Kind::StaticMethod:
+      return as<PropertyObject>(value)->getter;
+    case Kind::ClassMethod:
+      return heap_.make<MethodObject>(self->kind == Kind::Instance ? as<InstanceObject>(self)->cls : owner,
+                                      as<PropertyObject>(value)->getter);
     case Kind::Compiled: {  // @torch.compile on a method
       auto* compiled = as<CompiledObject>(value);
       if (compiled->target->kind != Kind::Function) return value;
@@ -295,7 +418,8 @@ Value Interpreter::bind_attribute(Value value, Value self, ClassObject* owner, i
     }
     case Kind::Instance:
     case Kind::Partial:
-    default: return value;
+    default:
+      return value;
   }
 }
 
@@ -308,10 +432,13 @@ Value Interpreter::some_attribute(InstanceObject* instance, Symbol name, ir::Spa
       case Kind::Bool:
       case Kind::Int:
       case Kind::Float:
-      case Kind::Str: return heap_.typed(value->kind, sym);
+      case Kind::Str:
+        return heap_.typed(value->kind, sym);
       case Kind::List:
-      case Kind::Tuple: return heap_.some(value->kind, nullptr);
-      default: return nullptr;
+      case Kind::Tuple:
+        return heap_.some(value->kind, nullptr);
+      default:
+        return nullptr;
     }
   };
   if (Value value = class_attribute(instance->cls, name)) {
@@ -330,7 +457,8 @@ Value Interpreter::some_attribute(InstanceObject* instance, Symbol name, ir::Spa
 Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir::Span span) {
   if (instance->module && name == names::training) {
     if (options_.mode == Mode::Eval && entry_mode_) return heap_.no;
-    if (instance->module->training && (entry_mode_ || !*instance->module->training)) return heap_.boolean(*instance->module->training);
+    if (instance->module->training && (entry_mode_ || !*instance->module->training))
+      return heap_.boolean(*instance->module->training);
     return training_;
   }
   if (instance->cls->name == "logging.Logger") return heap_.make<NativeObject>(instance, name);
@@ -348,12 +476,14 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   if (Value value = instance->attributes.get(name)) {
     // A flag that the constructor sets to a literal is there to be changed: under roots that nobody built it is open.
     if (!entry_mode_ && instance->module && value->kind == Kind::Bool && value->known && frame_->region) {
-      return heap_.typed(Kind::Bool, heap_.sym_of(instance->cls->name + "." + std::string(name.text()), "self." + std::string(name.text())));
+      return heap_.typed(Kind::Bool, heap_.sym_of(instance->cls->name + "." + std::string(name.text()),
+                                                  "self." + std::string(name.text())));
     }
     return value;
   }
   if (in_class) {
-    if (instance->opaque && !instance->module && in_class->kind != Kind::Function && in_class->kind != Kind::StaticMethod && in_class->kind != Kind::ClassMethod) {
+    if (instance->opaque && !instance->module && in_class->kind != Kind::Function &&
+        in_class->kind != Kind::StaticMethod && in_class->kind != Kind::ClassMethod) {
       return some_attribute(instance, name, span);
     }
     return bind_attribute(in_class, instance, owner, span);
@@ -362,33 +492,91 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
   if (name == names::dict) {
     auto* dict = heap_.dict();
     for (std::size_t i = 0; i < instance->attributes.keys().size(); ++i) {
-      dict->entries.push_back({heap_.string(instance->attributes.keys()[i].text()), instance->attributes.values()[i], false});
+      dict->entries.push_back(
+          {heap_.string(instance->attributes.keys()[i].text()), instance->attributes.values()[i], false});
     }
     return dict;
   }
   if (instance->module) {
     if (Value value = builtin_layer_attribute(instance, name)) return value;
-    static const std::unordered_set<std::string_view> methods = {
-        "parameters", "named_parameters", "buffers", "named_buffers", "modules", "named_modules", "children", "named_children", "register_buffer",
-        "register_parameter", "add_module", "register_module", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
-        "register_full_backward_pre_hook", "register_backward_hook", "requires_grad_", "train", "eval", "to", "cuda", "cpu", "half", "float", "double",
-        "bfloat16", "apply", "compile", "state_dict", "load_state_dict", "zero_grad", "get_parameter", "get_submodule", "get_buffer", "append", "extend",
-        "insert", "keys", "values", "items", "__len__", "type", "named_modules", "share_memory", "extra_repr", "_get_name", "register_load_state_dict_post_hook",
-        "register_state_dict_pre_hook", "_register_state_dict_hook", "_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook", "pop",
-        "update", "_call_impl", "__init__", "__call__", "forward", "flatten_parameters", "to_empty", "set_submodule", "clear"};
+    static const std::unordered_set<std::string_view> methods = {"parameters",
+                                                                 "named_parameters",
+                                                                 "buffers",
+                                                                 "named_buffers",
+                                                                 "modules",
+                                                                 "named_modules",
+                                                                 "children",
+                                                                 "named_children",
+                                                                 "register_buffer",
+                                                                 "register_parameter",
+                                                                 "add_module",
+                                                                 "register_module",
+                                                                 "register_forward_hook",
+                                                                 "register_forward_pre_hook",
+                                                                 "register_full_backward_hook",
+                                                                 "register_full_backward_pre_hook",
+                                                                 "register_backward_hook",
+                                                                 "requires_grad_",
+                                                                 "train",
+                                                                 "eval",
+                                                                 "to",
+                                                                 "cuda",
+                                                                 "cpu",
+                                                                 "half",
+                                                                 "float",
+                                                                 "double",
+                                                                 "bfloat16",
+                                                                 "apply",
+                                                                 "compile",
+                                                                 "state_dict",
+                                                                 "load_state_dict",
+                                                                 "zero_grad",
+                                                                 "get_parameter",
+                                                                 "get_submodule",
+                                                                 "get_buffer",
+                                                                 "append",
+                                                                 "extend",
+                                                                 "insert",
+                                                                 "keys",
+                                                                 "values",
+                                                                 "items",
+                                                                 "__len__",
+                                                                 "type",
+                                                                 "named_modules",
+                                                                 "share_memory",
+                                                                 "extra_repr",
+                                                                 "_get_name",
+                                                                 "register_load_state_dict_post_hook",
+                                                                 "register_state_dict_pre_hook",
+                                                                 "_register_state_dict_hook",
+                                                                 "_register_load_state_dict_pre_hook",
+                                                                 "register_load_state_dict_pre_hook",
+                                                                 "pop",
+                                                                 "update",
+                                                                 "_call_impl",
+                                                                 "__init__",
+                                                                 "__call__",
+                                                                 "forward",
+                                                                 "flatten_parameters",
+                                                                 "to_empty",
+                                                                 "set_submodule",
+                                                                 "clear"};
     if (methods.contains(name.text())) return heap_.make<NativeObject>(instance, name);
   }
   if (instance->payload && instance->payload->kind != Kind::Unknown) {
-    if (instance->payload->kind == Kind::Dict || instance->payload->kind == Kind::List || instance->payload->kind == Kind::Tuple) {
+    if (instance->payload->kind == Kind::Dict || instance->payload->kind == Kind::List ||
+        instance->payload->kind == Kind::Tuple) {
       return heap_.make<NativeObject>(instance->payload, name);
     }
   }
   if (instance->cls->is_exception && name == names::args) return heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str)});
-  if (Value hook = class_attribute(instance->cls, names::getattr); hook && hook->kind == Kind::Function && !name.text().starts_with("__")) {
+  if (Value hook = class_attribute(instance->cls, names::getattr);
+      hook && hook->kind == Kind::Function && !name.text().starts_with("__")) {
     return call_value(heap_.make<MethodObject>(instance, hook), {heap_.string(name.text())});
   }
   if (!instance->module && profiled_method(instance->cls, name.text())) return heap_.make<NativeObject>(instance, name);
-  if (instance->cls->name == "types.CoroutineType" || instance->cls->name == "torch.library.Library") return heap_.make<NativeObject>(instance, name);
+  if (instance->cls->name == "types.CoroutineType" || instance->cls->name == "torch.library.Library")
+    return heap_.make<NativeObject>(instance, name);
   if (instance->opaque || instance->cls->unknown_base) return some_attribute(instance, name, span);
   if (name.text().starts_with("__")) return heap_.make<NativeObject>(instance, name);
   return nullptr;
@@ -397,7 +585,8 @@ Value Interpreter::instance_attribute(InstanceObject* instance, Symbol name, ir:
 Value Interpreter::attribute(Value object, Symbol name, ir::Span span) {
   Value result = attribute_or_null(object, name, span);
   if (!result && object->kind == Kind::Instance) {
-    if (entry_mode_ && !as<InstanceObject>(object)->module && attributes_known(as<InstanceObject>(object)->cls)) raise_exception("builtins.AttributeError", span);
+    if (entry_mode_ && !as<InstanceObject>(object)->module && attributes_known(as<InstanceObject>(object)->cls))
+      raise_exception("builtins.AttributeError", span);
   }
   return result ? result : heap_.unknown;
 }
@@ -423,17 +612,21 @@ Value Interpreter::code_object(const FunctionObject& function) {
 // Are all classes that instances take their attributes from written in source?
 bool Interpreter::attributes_known(const ClassObject* cls) const {
   return !cls->unknown_base && std::ranges::all_of(cls->mro, [](const ClassObject* base) {
-    return base->cls || one_of(base->name, {"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC", "torch.nn.Module"});
+    return base->cls ||
+           one_of(base->name, {"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC", "torch.nn.Module"});
   });
 }
 
 // Null: the object certainly has no such attribute.
 Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
-  if ((object->kind == Kind::Unknown || object->kind == Kind::Native) && name.text() == "tb_lasti") graph_break(EventKind::Unsupported, span, "GB9625", "traceback.tb_lasti", text(span));
+  if ((object->kind == Kind::Unknown || object->kind == Kind::Native) && name.text() == "tb_lasti")
+    graph_break(EventKind::Unsupported, span, "GB9625", "traceback.tb_lasti", text(span));
   switch (object->kind) {
     case Kind::Unknown:
       if (name == names::dtype) return heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype));
-      if (object->sym) return heap_.symbolic(heap_.sym_of(object->sym->text + "." + std::string(name.text()), object->sym->text + "." + std::string(name.text())));
+      if (object->sym)
+        return heap_.symbolic(heap_.sym_of(object->sym->text + "." + std::string(name.text()),
+                                           object->sym->text + "." + std::string(name.text())));
       return heap_.unknown;
     case Kind::Union: {
       Value result = nullptr;
@@ -448,8 +641,10 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       }
       return result ? result : heap_.unknown;
     }
-    case Kind::Tensor: return tensor_attribute(as<TensorObject>(object), name, span);
-    case Kind::Instance: return instance_attribute(as<InstanceObject>(object), name, span);
+    case Kind::Tensor:
+      return tensor_attribute(as<TensorObject>(object), name, span);
+    case Kind::Instance:
+      return instance_attribute(as<InstanceObject>(object), name, span);
     case Kind::Class: {
       auto* cls = as<ClassObject>(object);
       ClassObject* owner = nullptr;
@@ -462,7 +657,8 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
         std::string_view full = cls->name;
         return heap_.string(full.substr(full.rfind('.') + 1));
       }
-      if (name == names::module) return heap_.string(cls->module ? cls->module->name : std::string(cls->name).substr(0, cls->name.rfind('.')));
+      if (name == names::module)
+        return heap_.string(cls->module ? cls->module->name : std::string(cls->name).substr(0, cls->name.rfind('.')));
       if (name == names::doc) return heap_.typed(Kind::Str);
       if (cls->is_function && name.text() == "apply") return heap_.make<NativeObject>(cls, name);
       if (cls->is_module || !cls->cls) return heap_.make<NativeObject>(cls, name);
@@ -510,10 +706,12 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       auto after = std::find(cls->mro.begin(), cls->mro.end(), super->after);
       if (after != cls->mro.end()) {
         for (auto base = after + 1; base != cls->mro.end(); ++base) {
-          if (Value value = (*base)->attributes.get(name)) return bind_attribute(resolve(value), super->self, *base, span);
+          if (Value value = (*base)->attributes.get(name))
+            return bind_attribute(resolve(value), super->self, *base, span);
           if (!(*base)->cls && (*base)->is_module) {
             if (super->self->kind == Kind::Instance && as<InstanceObject>(super->self)->module) {
-              if (name == names::setattr || name == names::getattr || name.text() == "__getattribute__" || name.text() == "__delattr__")
+              if (name == names::setattr || name == names::getattr || name.text() == "__getattribute__" ||
+                  name.text() == "__delattr__")
                 return heap_.make<NativeObject>(super->self, name);
               return heap_.make<NativeObject>(super->self, name);
             }
@@ -522,14 +720,16 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       }
       if (super->self->kind == Kind::Instance) {
         auto* instance = as<InstanceObject>(super->self);
-        if (instance->payload && instance->payload->kind != Kind::Unknown && name != names::init) return heap_.make<NativeObject>(instance->payload, name);
+        if (instance->payload && instance->payload->kind != Kind::Unknown && name != names::init)
+          return heap_.make<NativeObject>(instance->payload, name);
       }
       return heap_.make<NativeObject>(super->self, name);
     }
     case Kind::Compiled: {
       auto* compiled = as<CompiledObject>(object);
       if (compiled->disabled != Disabled::No) return attribute_or_null(compiled->target, name, span);
-      if (name.text() == "register_full_backward_hook" || name.text() == "register_full_backward_pre_hook" || name.text() == "register_backward_hook")
+      if (name.text() == "register_full_backward_hook" || name.text() == "register_full_backward_pre_hook" ||
+          name.text() == "register_backward_hook")
         return heap_.make<NativeObject>(object, name);
       if (name.text() == "_orig_mod") return compiled->target;
       return attribute_or_null(compiled->target, name, span);
@@ -539,7 +739,8 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       if (name.text() == "func") return partial->function;
       if (name.text() == "keywords") {
         auto* dict = heap_.dict();
-        for (const auto& [key, value] : partial->keywords) dict->entries.push_back({heap_.string(key.text()), value, false});
+        for (const auto& [key, value] : partial->keywords)
+          dict->entries.push_back({heap_.string(key.text()), value, false});
         return dict;
       }
       return heap_.unknown;
@@ -547,14 +748,18 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     case Kind::Tuple: {
       auto* tuple = as<SequenceObject>(object);
       for (std::size_t i = 0; i < tuple->field_names.size(); ++i) {
-        if (tuple->field_names[i] == name) return tuple->exact && i < tuple->items.size() ? tuple->items[i] : tuple->element ? tuple->element : heap_.unknown;
+        if (tuple->field_names[i] == name)
+          return tuple->exact && i < tuple->items.size() ? tuple->items[i]
+                 : tuple->element                        ? tuple->element
+                                                         : heap_.unknown;
       }
       return heap_.make<NativeObject>(object, name);
     }
     case Kind::Int:
       if (name.text() == "real" || name.text() == "numerator") return object;
       return heap_.make<NativeObject>(object, name);
-    case Kind::None: return nullptr;
+    case Kind::None:
+      return nullptr;
     case Kind::Property:
     case Kind::List:
     case Kind::Set:
@@ -565,8 +770,10 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     case Kind::Float:
     case Kind::Iterator:
     case Kind::Handle:
-    case Kind::Context: return heap_.make<NativeObject>(object, name);
-    default: return heap_.unknown;
+    case Kind::Context:
+      return heap_.make<NativeObject>(object, name);
+    default:
+      return heap_.unknown;
   }
 }
 
@@ -584,7 +791,8 @@ void Interpreter::report_requires_grad_flag(ir::Span assignment) {
     for (const ir::Expr& expr : module.exprs) {
       if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < test.begin || expr.span.end > test.end) continue;
       const ir::Expr& object = module.expr(expr.a);
-      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training) flags.emplace_back(expr.name, expr.span);
+      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training)
+        flags.emplace_back(expr.name, expr.span);
     }
   }
   for (ClassObject* base : cls->mro) {
@@ -592,7 +800,9 @@ void Interpreter::report_requires_grad_flag(ir::Span assignment) {
     for (const ir::Function& function : base->module->functions) {
       if (function.name != names::init || !function.owner || &base->module->cls(function.owner) != base->cls) continue;
       for (const ir::Stmt& stmt : base->module->stmts) {
-        if (stmt.kind != ir::StmtKind::Assign || stmt.span.begin < function.span.begin || stmt.span.end > function.span.end) continue;
+        if (stmt.kind != ir::StmtKind::Assign || stmt.span.begin < function.span.begin ||
+            stmt.span.end > function.span.end)
+          continue;
         if (base->module->expr(stmt.a).kind != ir::ExprKind::True) continue;
         const ir::Expr& target = base->module->expr(base->module->list(stmt.items)[0]);
         auto read = std::find_if(flags.begin(), flags.end(), [&](const auto& one) { return one.first == target.name; });
@@ -609,7 +819,8 @@ void Interpreter::report_requires_grad_flag(ir::Span assignment) {
   }
 }
 
-void Interpreter::report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span, ir::Span object_span) {
+void Interpreter::report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span,
+                                                ir::Span object_span) {
   if (!traced()) return;
   Event result = event(EventKind::RequiresGradAssigned, span);
   result.gb_id = "GB0206";
@@ -648,15 +859,18 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
         heap_.change_module(instance)->module->training = known;
         return;
       }
-      if (Value property = class_attribute(instance->cls, name); property && property->kind == Kind::Property && as<PropertyObject>(property)->setter) {
+      if (Value property = class_attribute(instance->cls, name);
+          property && property->kind == Kind::Property && as<PropertyObject>(property)->setter) {
         call_value(heap_.make<MethodObject>(object, as<PropertyObject>(property)->setter), {value});
         return;
       }
-      if (Value hook = class_attribute(instance->cls, names::setattr); hook && hook->kind == Kind::Function && frame_->object != hook) {
+      if (Value hook = class_attribute(instance->cls, names::setattr);
+          hook && hook->kind == Kind::Function && frame_->object != hook) {
         call_value(heap_.make<MethodObject>(object, hook), {heap_.string(name.text()), value});
         return;
       }
-      if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass) set_subscript(instance->payload, heap_.string(name.text()), value, span);
+      if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass)
+        set_subscript(instance->payload, heap_.string(name.text()), value, span);
       report_side_effect(instance, value, span);
       report_replaced_parameter(instance->attributes.get(name), value, text(span), span);
       heap_.set_attribute(instance, instance->attributes, name, value);
@@ -667,12 +881,16 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       heap_.set_attribute(cls, cls->attributes, name, value);
       return;
     }
-    case Kind::Class: heap_.set_attribute(object, as<ClassObject>(object)->attributes, name, value); return;
+    case Kind::Class:
+      heap_.set_attribute(object, as<ClassObject>(object)->attributes, name, value);
+      return;
     case Kind::Function:
       if (traced()) graph_break(EventKind::Unsupported, span, "GB0467", text(span), text(object_span));
       heap_.set_attribute(object, as<FunctionObject>(object)->attributes, name, value);
       return;
-    case Kind::PyModule: heap_.set_name(as<PyModuleObject>(object)->globals, name, value); return;
+    case Kind::PyModule:
+      heap_.set_name(as<PyModuleObject>(object)->globals, name, value);
+      return;
     case Kind::Tensor: {
       auto* tensor = as<TensorObject>(object);
       if (name == names::requires_grad) {
@@ -684,12 +902,15 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       }
       return;
     }
-    case Kind::Compiled: set_attribute(as<CompiledObject>(object)->target, name, value, span, object_span); return;
+    case Kind::Compiled:
+      set_attribute(as<CompiledObject>(object)->target, name, value, span, object_span);
+      return;
     case Kind::Unknown:
       // hidden_states of which nothing is known: the name of the attribute tells that it is a tensor
       if (name == names::requires_grad) report_requires_grad_assigned(Origin::Unknown, truth(value), span, object_span);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -21,19 +21,25 @@ constexpr int kMostRecursion = 4;  // of one function
 Value Interpreter::call(Value callee, Arguments& arguments) {
   if (raised_) return heap_.unknown;
   switch (callee->kind) {
-    case Kind::Function: return call_function(as<FunctionObject>(callee), nullptr, arguments);
+    case Kind::Function:
+      return call_function(as<FunctionObject>(callee), nullptr, arguments);
     case Kind::Method: {
       auto* method = as<MethodObject>(callee);
-      if (method->function->kind == Kind::Function) return call_function(as<FunctionObject>(method->function), method->self, arguments);
+      if (method->function->kind == Kind::Function)
+        return call_function(as<FunctionObject>(method->function), method->self, arguments);
       Arguments with_self = arguments;
       with_self.positional.insert(with_self.positional.begin(), method->self);
       with_self.positional_spans.insert(with_self.positional_spans.begin(), arguments.span);
       return call(method->function, with_self);
     }
-    case Kind::Native: return call_native(as<NativeObject>(callee), arguments);
-    case Kind::Class: return call_class(as<ClassObject>(callee), arguments);
-    case Kind::Instance: return call_instance(as<InstanceObject>(callee), arguments);
-    case Kind::External: return call_external(as<ExternalObject>(callee), arguments);
+    case Kind::Native:
+      return call_native(as<NativeObject>(callee), arguments);
+    case Kind::Class:
+      return call_class(as<ClassObject>(callee), arguments);
+    case Kind::Instance:
+      return call_instance(as<InstanceObject>(callee), arguments);
+    case Kind::External:
+      return call_external(as<ExternalObject>(callee), arguments);
     case Kind::Partial: {
       auto* partial = as<PartialObject>(callee);
       Arguments all = arguments;
@@ -44,9 +50,12 @@ Value Interpreter::call(Value callee, Arguments& arguments) {
       }
       return call(partial->function, all);
     }
-    case Kind::Compiled: return call_compiled(as<CompiledObject>(callee), arguments);
-    case Kind::StaticMethod: return call(as<PropertyObject>(callee)->getter, arguments);
-    case Kind::Union: return call_union(as<UnionObject>(callee), arguments);
+    case Kind::Compiled:
+      return call_compiled(as<CompiledObject>(callee), arguments);
+    case Kind::StaticMethod:
+      return call(as<PropertyObject>(callee)->getter, arguments);
+    case Kind::Union:
+      return call_union(as<UnionObject>(callee), arguments);
     case Kind::Context: {  // @torch.no_grad() as a decorator
       Value target = arguments.get(0, {});
       if (!target || target->kind != Kind::Function) return target ? target : heap_.unknown;
@@ -54,7 +63,8 @@ Value Interpreter::call(Value callee, Arguments& arguments) {
       function->contexts.push_back(as<ContextObject>(callee));
       return function;
     }
-    default: return heap_.unknown;
+    default:
+      return heap_.unknown;
   }
 }
 
@@ -158,7 +168,9 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
       case ir::ParamKind::KwArgs: {
         auto* dict = heap_.dict();
         for (std::size_t k = 0; k < arguments.keywords.size(); ++k) {
-          if (!used[k]) dict->entries.push_back({heap_.string(arguments.keywords[k].first.text()), arguments.keywords[k].second, false});
+          if (!used[k])
+            dict->entries.push_back(
+                {heap_.string(arguments.keywords[k].first.text()), arguments.keywords[k].second, false});
         }
         dict->exact = !arguments.more_keywords;
         value = dict;
@@ -166,7 +178,8 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
       }
     }
     // An argument of which not even a name is known is what the function takes it for.
-    if (value->kind == Kind::Unknown && !value->sym && traced() && is_likely_tensor(function, self ? class_of(self) : nullptr, param)) {
+    if (value->kind == Kind::Unknown && !value->sym && traced() &&
+        is_likely_tensor(function, self ? class_of(self) : nullptr, param)) {
       value = heap_.tensor(Origin::Unknown);
       if (function->defaults[i] && function->defaults[i]->kind == Kind::None) value = heap_.join(value, heap_.none);
     }
@@ -182,8 +195,11 @@ Value Interpreter::call_function(FunctionObject* function, Value self, Arguments
 Value Interpreter::run_function(FunctionObject* function, Value self, Arguments& arguments) {
   const ir::Function& code = *function->function;
   if (function->allowed) {
-    if (auto op = operators_.find(function->operator_name); op != operators_.end()) report_missing_fake(op->second, op->first, arguments.span);
-    if (!function->operator_name.empty() && (!code.returns || function->module->text(code.returns).find("Tensor") == std::string_view::npos)) return heap_.unknown;
+    if (auto op = operators_.find(function->operator_name); op != operators_.end())
+      report_missing_fake(op->second, op->first, arguments.span);
+    if (!function->operator_name.empty() &&
+        (!code.returns || function->module->text(code.returns).find("Tensor") == std::string_view::npos))
+      return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     return result;
   }
@@ -226,7 +242,8 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   frame.name = code.qualified;
   frame.owner = function->owner;
   frame.conditions = conditions_.size();
-  if (function->owner && code.params.count > 0) frame.self = env->slots[function->module->params[code.params.first].slot];
+  if (function->owner && code.params.count > 0)
+    frame.self = env->slots[function->module->params[code.params.first].slot];
   if (self) frame.self = self;
 
   Value saved_grad = grad_mode_;
@@ -239,7 +256,8 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   if (traced()) traced_functions_.insert(&code);
   if (region_root && traced() && code.is_generator && !function->context_manager) {
     auto decorators = function->module->list(code.decorators);
-    graph_break(EventKind::Unsupported, decorators.size() ? function->module->expr(decorators[0]).span : code.name_span, "GB0003", code.name.text());
+    graph_break(EventKind::Unsupported, decorators.size() ? function->module->expr(decorators[0]).span : code.name_span,
+                "GB0003", code.name.text());
     frame.traced = false;
   }
   if (entry_mode_ && !frame.region) entry_functions_.emplace_back(&code, function->module);
@@ -248,7 +266,8 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     result = eval(code.lambda_body);
   } else {
     Flows flows = run_block(code.body);
-    if ((flows & kNormal) && !(flows & kRaise)) frame.result = frame.result ? heap_.join(frame.result, heap_.none) : heap_.none;
+    if ((flows & kNormal) && !(flows & kRaise))
+      frame.result = frame.result ? heap_.join(frame.result, heap_.none) : heap_.none;
     result = frame.result;
     // Where a return is possible, what raises at the end does so under conditions.
     if (raised_ && result && !entry_mode_) {
@@ -304,17 +323,24 @@ void Interpreter::leave_region(Value result) {
         break;
       case Kind::Tuple:
       case Kind::List:
-      case Kind::Set: todo.insert(todo.end(), as<SequenceObject>(value)->items.begin(), as<SequenceObject>(value)->items.end()); break;
+      case Kind::Set:
+        todo.insert(todo.end(), as<SequenceObject>(value)->items.begin(), as<SequenceObject>(value)->items.end());
+        break;
       case Kind::Dict:
         for (const auto& entry : as<DictObject>(value)->entries) todo.push_back(entry.value);
         break;
-      case Kind::Union: todo.insert(todo.end(), as<UnionObject>(value)->alternatives.begin(), as<UnionObject>(value)->alternatives.end()); break;
+      case Kind::Union:
+        todo.insert(todo.end(), as<UnionObject>(value)->alternatives.begin(),
+                    as<UnionObject>(value)->alternatives.end());
+        break;
       case Kind::Instance:
         if (as<InstanceObject>(value)->payload) todo.push_back(as<InstanceObject>(value)->payload);
         if (!as<InstanceObject>(value)->module)
-          todo.insert(todo.end(), as<InstanceObject>(value)->attributes.values().begin(), as<InstanceObject>(value)->attributes.values().end());
+          todo.insert(todo.end(), as<InstanceObject>(value)->attributes.values().begin(),
+                      as<InstanceObject>(value)->attributes.values().end());
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -327,13 +353,16 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
     auto* function = heap_.make<ExternalObject>(cls->name);
     return call_external(function, arguments);
   }
-  if (cls->validated) graph_break(EventKind::Unsupported, arguments.span, "GB3383", cls->cls->name.text(), text(arguments.span));
+  if (cls->validated)
+    graph_break(EventKind::Unsupported, arguments.span, "GB3383", cls->cls->name.text(), text(arguments.span));
   auto* instance = heap_.make<InstanceObject>(cls);
   if (cls->is_module) instance->module.emplace();
   for (ClassObject* base : cls->mro) {
     if (base->cls) continue;
-    if (base->name == "builtins.dict" || base->name.ends_with("OrderedDict") || base->name.ends_with("UserDict")) instance->payload = heap_.dict();
-    if (base->name == "builtins.list" || base->name == "torch.nn.ModuleList" || base->name == "torch.nn.Sequential" || base->name == "torch.nn.ParameterList")
+    if (base->name == "builtins.dict" || base->name.ends_with("OrderedDict") || base->name.ends_with("UserDict"))
+      instance->payload = heap_.dict();
+    if (base->name == "builtins.list" || base->name == "torch.nn.ModuleList" || base->name == "torch.nn.Sequential" ||
+        base->name == "torch.nn.ParameterList")
       instance->payload = heap_.sequence(Kind::List, {});
     if (base->name == "torch.nn.ModuleDict" || base->name == "torch.nn.ParameterDict") instance->payload = heap_.dict();
   }
@@ -386,7 +415,9 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
       values.push_back(value);
       instance->attributes.set(fields[i], value);
       if (instance->payload && instance->payload->kind == Kind::Dict && value->kind != Kind::None)
-        as<DictObject>(instance->payload)->entries.push_back({heap_.string(fields[i].text()), value, value->kind == Kind::Unknown || value->kind == Kind::Union});
+        as<DictObject>(instance->payload)
+            ->entries.push_back(
+                {heap_.string(fields[i].text()), value, value->kind == Kind::Unknown || value->kind == Kind::Union});
     }
     if (cls->is_namedtuple) {
       auto* tuple = heap_.sequence(Kind::Tuple, values);
@@ -405,9 +436,12 @@ Value Interpreter::construct(ClassObject* cls, Arguments& arguments) {
   if (instance->payload) {
     bool known = false;
     Arguments same = arguments;
-    if (cls->is_module) module_method(instance, "__init__", same, known);
-    else if (instance->payload->kind == Kind::Dict) dict_method(as<DictObject>(instance->payload), "update", same);
-    else sequence_method(as<SequenceObject>(instance->payload), "extend", same);
+    if (cls->is_module)
+      module_method(instance, "__init__", same, known);
+    else if (instance->payload->kind == Kind::Dict)
+      dict_method(as<DictObject>(instance->payload), "update", same);
+    else
+      sequence_method(as<SequenceObject>(instance->payload), "extend", same);
     return instance;
   }
   if (cls->is_module) {
@@ -487,8 +521,10 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
     Value changed = call_value(hook, {instance, heap_.sequence(Kind::Tuple, passed.positional)});
     enter_region_ = outer_root;
     if (raised_) return heap_.unknown;
-    if (changed->kind == Kind::Tuple && as<SequenceObject>(changed)->exact) passed.positional = as<SequenceObject>(changed)->items;
-    else if (changed->kind == Kind::Tensor) passed.positional = {changed};
+    if (changed->kind == Kind::Tuple && as<SequenceObject>(changed)->exact)
+      passed.positional = as<SequenceObject>(changed)->items;
+    else if (changed->kind == Kind::Tensor)
+      passed.positional = {changed};
     passed.positional_spans.resize(passed.positional.size(), arguments.span);
   }
   Value forward = instance->attributes.get(names::forward);
@@ -497,7 +533,9 @@ Value Interpreter::call_instance(InstanceObject* instance, Arguments& arguments)
     if (in_class) forward = bind_attribute(in_class, instance, instance->cls, arguments.span);
   }
   Value result = nullptr;
-  if (forward && forward->kind == Kind::Compiled && frame_->region && as<CompiledObject>(forward)->disabled == Disabled::No) forward = as<CompiledObject>(forward)->target;
+  if (forward && forward->kind == Kind::Compiled && frame_->region &&
+      as<CompiledObject>(forward)->disabled == Disabled::No)
+    forward = as<CompiledObject>(forward)->target;
   if (forward) {
     result = call(forward, passed);
   } else if (instance->payload && is_subclass(instance->cls, "torch.nn.Sequential")) {
@@ -540,7 +578,8 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
   Value target = compiled->target;
   if (target->kind == Kind::Instance) {
     root_ = as<InstanceObject>(target)->cls->name + ".forward";
-    if (std::find(compiled_modules_called_.begin(), compiled_modules_called_.end(), target) == compiled_modules_called_.end())
+    if (std::find(compiled_modules_called_.begin(), compiled_modules_called_.end(), target) ==
+        compiled_modules_called_.end())
       compiled_modules_called_.push_back(as<InstanceObject>(target));
   } else if (target->kind == Kind::Function) {
     root_ = as<FunctionObject>(target)->module->name + "." + as<FunctionObject>(target)->function->qualified;
@@ -574,7 +613,8 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
     if (type->kind != Kind::External) return heap_.symbolic(name);
     std::string_view full = as<ExternalObject>(type)->name;
     if (full == "torch.Tensor" || full == "torch.nn.Parameter") return tensor(Dtype::Unknown);
-    if (full == "torch.FloatTensor" || full == "torch.HalfTensor" || full == "torch.DoubleTensor") return tensor(Dtype::Float);
+    if (full == "torch.FloatTensor" || full == "torch.HalfTensor" || full == "torch.DoubleTensor")
+      return tensor(Dtype::Float);
     if (full == "torch.LongTensor" || full == "torch.IntTensor") return tensor(Dtype::Int);
     if (full == "torch.BoolTensor") return tensor(Dtype::Bool);
     if (full == "builtins.int") return heap_.typed(Kind::Int, name);
@@ -600,19 +640,24 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
   Frame* outer = std::exchange(frame_, &frame);
   Value result = nullptr;
   switch (expr.kind) {
-    case ExprKind::None: result = heap_.none; break;
+    case ExprKind::None:
+      result = heap_.none;
+      break;
     case ExprKind::String: {
       std::string_view written = expr.name.text();
       if (written.find("Tensor") != std::string_view::npos && written.find('[') == std::string_view::npos) {
         result = tensor(Dtype::Unknown);
         if (written.find("None") != std::string_view::npos) result = heap_.join(result, heap_.none);
-      } else if (written.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string_view::npos) {
+      } else if (written.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
+                 std::string_view::npos) {
         result = by_type(lookup_global(frame.env, Symbol::intern(written)));
       }
       break;
     }
     case ExprKind::Name:
-    case ExprKind::Attribute: result = by_type(eval(annotation)); break;
+    case ExprKind::Attribute:
+      result = by_type(eval(annotation));
+      break;
     case ExprKind::Binary: {
       Value left = value_from_annotation(module, expr.a, name);
       Value right = value_from_annotation(module, expr.b, name);
@@ -640,10 +685,12 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
         }
       } else if (full == "typing.Annotated") {
         result = element();
-      } else if (full == "builtins.list" || full == "typing.List" || full == "typing.Sequence" || full == "collections.abc.Sequence" || full == "typing.Iterable") {
+      } else if (full == "builtins.list" || full == "typing.List" || full == "typing.Sequence" ||
+                 full == "collections.abc.Sequence" || full == "typing.Iterable") {
         result = heap_.some(Kind::List, element());
       } else if (full == "builtins.tuple" || full == "typing.Tuple") {
-        bool open = index.kind != ExprKind::Tuple || index.items.count < 1 || module.expr(module.list(index.items)[index.items.count - 1]).kind == ExprKind::Ellipsis;
+        bool open = index.kind != ExprKind::Tuple || index.items.count < 1 ||
+                    module.expr(module.list(index.items)[index.items.count - 1]).kind == ExprKind::Ellipsis;
         if (open) {
           result = heap_.some(Kind::Tuple, element());
         } else {
@@ -654,14 +701,16 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
       } else if (full == "builtins.dict" || full == "typing.Dict") {
         auto* dict = heap_.dict();
         dict->exact = false;
-        if (index.kind == ExprKind::Tuple && index.items.count == 2) dict->element = value_from_annotation(module, module.list(index.items)[1], nullptr);
+        if (index.kind == ExprKind::Tuple && index.items.count == 2)
+          dict->element = value_from_annotation(module, module.list(index.items)[1], nullptr);
         result = dict;
       } else if (base->kind == Kind::Class) {
         result = by_type(base);
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
   frame_ = outer;
   raised_ = nullptr;
@@ -670,12 +719,14 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
 
 // Python:  def __init__(self, depth, layer_dropout=0.0)     what is off unless somebody asks for it
 static bool is_default_number(Value standard) {
-  return standard && standard->lasting && standard->known && (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float);
+  return standard && standard->lasting && standard->known &&
+         (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float);
 }
 
 // The value of a parameter that no caller gives: what its annotation, its default and its uses say.
 Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver) {
-  const Sym* sym = heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
+  const Sym* sym =
+      heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
   if (param.kind == ir::ParamKind::VarArgs) return heap_.some(Kind::Tuple, nullptr);
   if (param.kind == ir::ParamKind::KwArgs) {
     auto* dict = heap_.dict();
@@ -692,8 +743,11 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
   bool for_loss = param.name.text().ends_with("labels") || param.name.text().ends_with("targets");
   if (root && for_loss && standard && standard->kind == Kind::None && options_.mode == Mode::Eval) return standard;
   if (value && value->kind != Kind::Unknown) {
-    if (root && standard && standard->kind == Kind::None && value->kind != Kind::Union) value = heap_.join(value, standard);
-    if (root && is_default_number(standard) && value->kind == standard->kind && !value->known && function->function->name == names::init) value->usual = standard;
+    if (root && standard && standard->kind == Kind::None && value->kind != Kind::Union)
+      value = heap_.join(value, standard);
+    if (root && is_default_number(standard) && value->kind == standard->kind && !value->known &&
+        function->function->name == names::init)
+      value->usual = standard;
     return value;
   }
   if (standard) {
@@ -708,8 +762,10 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
       }
       case Kind::Class:
       case Kind::Function:
-      case Kind::External: return standard;
-      default: break;
+      case Kind::External:
+        return standard;
+      default:
+        break;
     }
   }
   if (root && (!standard || standard->kind == Kind::None) && is_likely_tensor(function, receiver, param)) {
@@ -723,7 +779,8 @@ InstanceObject* Interpreter::instantiate_root(ClassObject* cls) {
   auto* instance = heap_.make<InstanceObject>(cls);
   instance->module.emplace();
   for (ClassObject* base : cls->mro) {
-    if (!base->cls && (base->name == "torch.nn.Sequential" || base->name == "torch.nn.ModuleList")) instance->payload = heap_.some(Kind::List, nullptr);
+    if (!base->cls && (base->name == "torch.nn.Sequential" || base->name == "torch.nn.ModuleList"))
+      instance->payload = heap_.some(Kind::List, nullptr);
     if (!base->cls && base->name == "torch.nn.ModuleDict") {
       auto* dict = heap_.dict();
       dict->exact = false;
@@ -750,7 +807,8 @@ InstanceObject* Interpreter::instantiate_root(ClassObject* cls) {
 Value Interpreter::iterate(Value iterable, ir::Span span) {
   iterable = without_none(iterable);
   switch (iterable->kind) {
-    case Kind::Tuple: return iterable;
+    case Kind::Tuple:
+      return iterable;
     case Kind::List:
     case Kind::Set: {
       auto* sequence = as<SequenceObject>(iterable);
@@ -761,7 +819,8 @@ Value Interpreter::iterate(Value iterable, ir::Span span) {
     }
     case Kind::Dict: {
       auto* dict = as<DictObject>(iterable);
-      bool sure = dict->exact && std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
+      bool sure = dict->exact &&
+                  std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
       std::vector<Value> keys;
       for (const auto& entry : dict->entries) keys.push_back(entry.key);
       if (sure) return heap_.sequence(Kind::Tuple, std::move(keys));
@@ -773,7 +832,8 @@ Value Interpreter::iterate(Value iterable, ir::Span span) {
       auto* iterator = as<IteratorObject>(iterable);
       auto* sequence = iterator->sequence;
       if (!sequence->exact) return heap_.some(Kind::Tuple, sequence->element);
-      auto first = sequence->items.begin() + static_cast<std::ptrdiff_t>(std::min(iterator->position, sequence->items.size()));
+      auto first =
+          sequence->items.begin() + static_cast<std::ptrdiff_t>(std::min(iterator->position, sequence->items.size()));
       auto* rest = heap_.sequence(Kind::Tuple, {first, sequence->items.end()});
       heap_.change(iterator)->position = sequence->items.size();
       return rest;
@@ -789,7 +849,8 @@ Value Interpreter::iterate(Value iterable, ir::Span span) {
       Value element = tensor_index(tensor, heap_.integer(0), span);
       if (tensor->shape && !tensor->shape->empty() && tensor->shape->front() >= 0 && tensor->shape->front() <= 64) {
         std::vector<Value> rows;
-        for (std::int64_t i = 0; i < tensor->shape->front(); ++i) rows.push_back(tensor_index(tensor, heap_.integer(i), span));
+        for (std::int64_t i = 0; i < tensor->shape->front(); ++i)
+          rows.push_back(tensor_index(tensor, heap_.integer(i), span));
         return heap_.sequence(Kind::Tuple, std::move(rows));
       }
       return heap_.some(Kind::Tuple, element);
@@ -845,7 +906,8 @@ Value Interpreter::iterate(Value iterable, ir::Span span) {
       }
       return result;
     }
-    default: return heap_.some(Kind::Tuple, nullptr);
+    default:
+      return heap_.some(Kind::Tuple, nullptr);
   }
 }
 

@@ -37,7 +37,8 @@ std::vector<std::pair<std::uint32_t, Symbol>> fillings_in(const ir::Module& modu
   for (const Expr& call : module.exprs) {
     if (call.kind != ExprKind::Call) continue;
     const Expr& callee = module.expr(call.a);
-    if (callee.kind == ExprKind::Attribute && one_of(callee.name.text(), {"append", "extend", "insert", "update", "add", "setdefault", "add_module", "appendleft"}))
+    if (callee.kind == ExprKind::Attribute && one_of(callee.name.text(), {"append", "extend", "insert", "update", "add",
+                                                                          "setdefault", "add_module", "appendleft"}))
       add(attribute_of_self(module, callee.a), call.span);
   }
   return result;
@@ -55,7 +56,8 @@ const std::vector<Symbol>& Interpreter::filled_later(const ClassObject& cls) {
     auto holds = [at = where](ir::Span span) { return at >= span.begin && at < span.end; };
     if (!holds(cls.cls->span)) continue;
     bool in_constructor = std::ranges::any_of(cls.module->functions, [&](const ir::Function& function) {
-      return function.name == names::init && function.owner && &cls.module->cls(function.owner) == cls.cls && holds(function.span);
+      return function.name == names::init && function.owner && &cls.module->cls(function.owner) == cls.cls &&
+             holds(function.span);
     });
     if (!in_constructor) place->second.push_back(attribute);
   }
@@ -75,7 +77,8 @@ void Interpreter::open_containers(InstanceObject* instance) {
       if (!container) continue;
       if (container->kind == Kind::Dict && as<DictObject>(container)->entries.empty()) {
         heap_.change(as<DictObject>(container))->exact = false;
-      } else if ((container->kind == Kind::List || container->kind == Kind::Set) && as<SequenceObject>(container)->items.empty()) {
+      } else if ((container->kind == Kind::List || container->kind == Kind::Set) &&
+                 as<SequenceObject>(container)->items.empty()) {
         heap_.change(as<SequenceObject>(container))->exact = false;
       }
     }

@@ -13,8 +13,12 @@ using ir::ExprKind;
 Condition operator!(const Condition& condition) {
   Condition result = condition;
   switch (condition.kind) {
-    case Condition::Kind::True: result.kind = Condition::Kind::False; break;
-    case Condition::Kind::False: result.kind = Condition::Kind::True; break;
+    case Condition::Kind::True:
+      result.kind = Condition::Kind::False;
+      break;
+    case Condition::Kind::False:
+      result.kind = Condition::Kind::True;
+      break;
     case Condition::Kind::Atom:
       result.negated = !condition.negated;
       for (auto& narrowing : result.narrowings) std::swap(narrowing.when_true, narrowing.when_false);
@@ -37,8 +41,10 @@ std::string words_of(const Condition& atom) {
 
 std::string condition_words(const Condition& condition, bool truth) {
   switch (condition.kind) {
-    case Condition::Kind::True: return truth ? "true" : "false";
-    case Condition::Kind::False: return truth ? "false" : "true";
+    case Condition::Kind::True:
+      return truth ? "true" : "false";
+    case Condition::Kind::False:
+      return truth ? "false" : "true";
     case Condition::Kind::Atom: {
       std::string text = words_of(condition);
       if (condition.negated != truth) return text;
@@ -70,9 +76,12 @@ namespace {
 // Three-valued: is the condition true where every constructor is called with its defaults?
 std::optional<bool> usual_truth(const Condition& condition) {
   switch (condition.kind) {
-    case Condition::Kind::True: return true;
-    case Condition::Kind::False: return false;
-    case Condition::Kind::Atom: return condition.usual ? std::optional(*condition.usual != condition.negated) : std::nullopt;
+    case Condition::Kind::True:
+      return true;
+    case Condition::Kind::False:
+      return false;
+    case Condition::Kind::Atom:
+      return condition.usual ? std::optional(*condition.usual != condition.negated) : std::nullopt;
     case Condition::Kind::And:
     case Condition::Kind::Or: {
       bool deciding = condition.kind == Condition::Kind::Or;
@@ -92,7 +101,8 @@ std::optional<bool> usual_truth(const Condition& condition) {
 
 std::string Interpreter::unusual_term() const {
   for (const Term& term : conditions_) {
-    if (auto usual = usual_truth(term.condition); usual && *usual != term.holds) return condition_words(term.condition, term.holds);
+    if (auto usual = usual_truth(term.condition); usual && *usual != term.holds)
+      return condition_words(term.condition, term.holds);
   }
   return {};
 }
@@ -125,7 +135,8 @@ std::string Interpreter::condition_text(bool& training, bool& grad) const {
 void Interpreter::assume(const Condition& condition, bool truth, bool narrows) {
   switch (condition.kind) {
     case Condition::Kind::True:
-    case Condition::Kind::False: return;
+    case Condition::Kind::False:
+      return;
     case Condition::Kind::And:
     case Condition::Kind::Or:
       if ((condition.kind == Condition::Kind::And) == truth) {
@@ -198,15 +209,21 @@ Value Interpreter::without_none(Value value) {
 std::optional<bool> Interpreter::truth(Value value) {
   if (auto assumed = fact(value->sym)) return assumed;
   switch (value->kind) {
-    case Kind::None: return false;
-    case Kind::Bool: return value->known ? std::optional(as<BoolObject>(value)->value) : std::nullopt;
-    case Kind::Int: return value->known ? std::optional(as<IntObject>(value)->value != 0) : std::nullopt;
-    case Kind::Float: return value->known ? std::optional(as<FloatObject>(value)->value != 0) : std::nullopt;
+    case Kind::None:
+      return false;
+    case Kind::Bool:
+      return value->known ? std::optional(as<BoolObject>(value)->value) : std::nullopt;
+    case Kind::Int:
+      return value->known ? std::optional(as<IntObject>(value)->value != 0) : std::nullopt;
+    case Kind::Float:
+      return value->known ? std::optional(as<FloatObject>(value)->value != 0) : std::nullopt;
     case Kind::Str:
-    case Kind::Bytes: return value->known ? std::optional(!as<StrObject>(value)->value.empty()) : std::nullopt;
+    case Kind::Bytes:
+      return value->known ? std::optional(!as<StrObject>(value)->value.empty()) : std::nullopt;
     case Kind::Tuple:
     case Kind::List:
-    case Kind::Set: return as<SequenceObject>(value)->exact ? std::optional(!as<SequenceObject>(value)->items.empty()) : std::nullopt;
+    case Kind::Set:
+      return as<SequenceObject>(value)->exact ? std::optional(!as<SequenceObject>(value)->items.empty()) : std::nullopt;
     case Kind::Dict: {
       auto* dict = as<DictObject>(value);
       for (const auto& entry : dict->entries) {
@@ -222,12 +239,16 @@ std::optional<bool> Interpreter::truth(Value value) {
     case Kind::PyModule:
     case Kind::Partial:
     case Kind::Compiled:
-    case Kind::Handle: return true;
-    case Kind::External: return std::nullopt;
+    case Kind::Handle:
+      return true;
+    case Kind::External:
+      return std::nullopt;
     case Kind::Instance: {
       auto* instance = as<InstanceObject>(value);
-      if (instance->payload && instance->payload->kind != Kind::Unknown && !class_attribute(instance->cls, names::bool_)) {
-        if (instance->module && instance->payload->kind == Kind::List && !as<SequenceObject>(instance->payload)->exact) return std::nullopt;
+      if (instance->payload && instance->payload->kind != Kind::Unknown &&
+          !class_attribute(instance->cls, names::bool_)) {
+        if (instance->module && instance->payload->kind == Kind::List && !as<SequenceObject>(instance->payload)->exact)
+          return std::nullopt;
         return truth(instance->payload);
       }
       for (ir::Symbol name : {names::bool_, names::len}) {
@@ -249,7 +270,8 @@ std::optional<bool> Interpreter::truth(Value value) {
       }
       return common;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -311,7 +333,8 @@ void Interpreter::end_operands(Heap::Mark mark, bool narrowed) {
 
 Condition Interpreter::eval_condition(ExprId id) {
   const Expr& expr = frame_->module->expr(id);
-  if (expr.kind == ExprKind::Unary && static_cast<ir::UnaryOp>(expr.op) == ir::UnaryOp::Not) return !eval_condition(expr.a);
+  if (expr.kind == ExprKind::Unary && static_cast<ir::UnaryOp>(expr.op) == ir::UnaryOp::Not)
+    return !eval_condition(expr.a);
   if (expr.kind == ExprKind::BoolOp) {
     bool conjunction = expr.op == 0;
     Condition result;
@@ -351,7 +374,8 @@ Condition Interpreter::eval_condition(ExprId id) {
       if ((op == ir::CompareOp::Is || op == ir::CompareOp::IsNot) && right.kind == ExprKind::None) {
         Value left = eval(expr.a);
         bool wanted = op == ir::CompareOp::Is;
-        if (left->kind != Kind::Unknown && left->kind != Kind::Union) return Condition::known((left->kind == Kind::None) == wanted);
+        if (left->kind != Kind::Unknown && left->kind != Kind::Union)
+          return Condition::known((left->kind == Kind::None) == wanted);
         Condition atom;
         atom.kind = Condition::Kind::Atom;
         std::string subject = left->sym ? left->sym->text : text(frame_->module->expr(expr.a).span);
@@ -368,12 +392,14 @@ Condition Interpreter::eval_condition(ExprId id) {
         narrow_place(atom, expr.a, heap_.none, rest);
         return wanted ? atom : !atom;
       }
-      if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn || op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) {
+      if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn || op == ir::CompareOp::Eq ||
+          op == ir::CompareOp::NotEq) {
         Value left = eval(expr.a);
         Value other = eval(comparison.a);
         Value result = compare(op, left, other, expr.span);
         Condition atom = condition_of(result, id);
-        if (atom.kind == Condition::Kind::Atom && other->known && left->kind == Kind::Str && !left->known && op == ir::CompareOp::Eq) {
+        if (atom.kind == Condition::Kind::Atom && other->known && left->kind == Kind::Str && !left->known &&
+            op == ir::CompareOp::Eq) {
           narrow_place(atom, expr.a, other, nullptr);
         }
         return atom;
@@ -391,13 +417,17 @@ Condition Interpreter::eval_condition(ExprId id) {
       atom.kind = Condition::Kind::Atom;
       atom.where = {frame_->module, expr.span};
       if (subject->kind == Kind::Union) {
-        narrow_place(atom, arguments[0], filter(subject, [&](Value v) { return is_instance(v, type) != std::optional(false); }),
+        narrow_place(atom, arguments[0],
+                     filter(subject, [&](Value v) { return is_instance(v, type) != std::optional(false); }),
                      filter(subject, [&](Value v) { return is_instance(v, type) != std::optional(true); }));
-      } else if (subject->kind == Kind::Unknown && type->kind == Kind::External && as<ExternalObject>(type)->name == "torch.Tensor") {
+      } else if (subject->kind == Kind::Unknown && type->kind == Kind::External &&
+                 as<ExternalObject>(type)->name == "torch.Tensor") {
         narrow_place(atom, arguments[0], heap_.tensor(Origin::Unknown), nullptr);
       } else if (subject->kind == Kind::Unknown && type->kind == Kind::External) {
-        static const std::map<std::string, Kind, std::less<>> scalars = {
-            {"builtins.bool", Kind::Bool}, {"builtins.int", Kind::Int}, {"builtins.float", Kind::Float}, {"builtins.str", Kind::Str}};
+        static const std::map<std::string, Kind, std::less<>> scalars = {{"builtins.bool", Kind::Bool},
+                                                                         {"builtins.int", Kind::Int},
+                                                                         {"builtins.float", Kind::Float},
+                                                                         {"builtins.str", Kind::Str}};
         auto found = scalars.find(as<ExternalObject>(type)->name);
         if (found != scalars.end()) narrow_place(atom, arguments[0], heap_.typed(found->second), nullptr);
       }
@@ -445,24 +475,38 @@ std::optional<bool> Interpreter::is_instance(Value value, Value type) {
   const std::string name(profile_.canonical(as<ExternalObject>(type)->name));
   auto is = [&](std::string_view wanted) { return name == wanted; };
   switch (value->kind) {
-    case Kind::None: return is("types.NoneType") || is("builtins.object");
-    case Kind::Bool: return is("builtins.bool") || is("builtins.int") || is("builtins.object") || is("numbers.Number");
-    case Kind::Int: return is("builtins.int") || is("builtins.object") || is("numbers.Number") || is("numbers.Integral") || is("torch.SymInt");
-    case Kind::Float: return is("builtins.float") || is("builtins.object") || is("numbers.Number");
-    case Kind::Str: return is("builtins.str") || is("builtins.object") || name.ends_with(".Sequence") || name.ends_with(".Iterable");
-    case Kind::Bytes: return is("builtins.bytes") || is("builtins.object");
+    case Kind::None:
+      return is("types.NoneType") || is("builtins.object");
+    case Kind::Bool:
+      return is("builtins.bool") || is("builtins.int") || is("builtins.object") || is("numbers.Number");
+    case Kind::Int:
+      return is("builtins.int") || is("builtins.object") || is("numbers.Number") || is("numbers.Integral") ||
+             is("torch.SymInt");
+    case Kind::Float:
+      return is("builtins.float") || is("builtins.object") || is("numbers.Number");
+    case Kind::Str:
+      return is("builtins.str") || is("builtins.object") || name.ends_with(".Sequence") || name.ends_with(".Iterable");
+    case Kind::Bytes:
+      return is("builtins.bytes") || is("builtins.object");
     case Kind::Tuple: {
       auto* tuple = as<SequenceObject>(value);
       if (is("torch.Size")) return tuple->type_name.text() == "Size";
-      return is("builtins.tuple") || is("builtins.object") || name.ends_with(".Sequence") || name.ends_with(".Iterable") || name.ends_with("typing.Tuple");
+      return is("builtins.tuple") || is("builtins.object") || name.ends_with(".Sequence") ||
+             name.ends_with(".Iterable") || name.ends_with("typing.Tuple");
     }
-    case Kind::List: return is("builtins.list") || is("builtins.object") || name.ends_with(".Sequence") || name.ends_with(".Iterable");
-    case Kind::Set: return is("builtins.set") || is("builtins.object") || name.ends_with(".Iterable");
-    case Kind::Dict: return is("builtins.dict") || is("builtins.object") || name.ends_with("Mapping") || name.ends_with(".Iterable");
+    case Kind::List:
+      return is("builtins.list") || is("builtins.object") || name.ends_with(".Sequence") || name.ends_with(".Iterable");
+    case Kind::Set:
+      return is("builtins.set") || is("builtins.object") || name.ends_with(".Iterable");
+    case Kind::Dict:
+      return is("builtins.dict") || is("builtins.object") || name.ends_with("Mapping") || name.ends_with(".Iterable");
     case Kind::Tensor: {
       auto* tensor = as<TensorObject>(value);
       if (tensor->numpy) return name == "numpy.ndarray" || is("builtins.object");
-      if (is("torch.nn.Parameter")) return tensor->parameter ? std::optional(true) : tensor->origin == Origin::Intermediate ? std::optional(false) : std::nullopt;
+      if (is("torch.nn.Parameter"))
+        return tensor->parameter                        ? std::optional(true)
+               : tensor->origin == Origin::Intermediate ? std::optional(false)
+                                                        : std::nullopt;
       if (name.starts_with("torch.") && name.ends_with("Tensor") && !is("torch.Tensor")) return std::nullopt;
       return is("torch.Tensor") || is("builtins.object");
     }
@@ -474,11 +518,15 @@ std::optional<bool> Interpreter::is_instance(Value value, Value type) {
       if (name.starts_with("builtins.") || profile_.is_module_class(name)) return false;
       return std::nullopt;
     }
-    case Kind::Compiled: return is_instance(as<CompiledObject>(value)->target, type);
+    case Kind::Compiled:
+      return is_instance(as<CompiledObject>(value)->target, type);
     case Kind::Function:
-    case Kind::Method: return name.ends_with("Callable") || name.ends_with("FunctionType") ? std::nullopt : std::optional(false);
-    case Kind::Class: return is("builtins.type");
-    default: return std::nullopt;
+    case Kind::Method:
+      return name.ends_with("Callable") || name.ends_with("FunctionType") ? std::nullopt : std::optional(false);
+    case Kind::Class:
+      return is("builtins.type");
+    default:
+      return std::nullopt;
   }
 }
 

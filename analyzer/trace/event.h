@@ -16,34 +16,34 @@ namespace fullgraph::trace {
 
 enum class EventKind : std::uint8_t {
   // requires_grad
-  RequiresGradAssigned,    // t.requires_grad = v in traced code
-  RequiresGradCalled,      // t.requires_grad_() in traced code, where Dynamo breaks on it (see gb_id)
-  FactoryRequiresGrad,     // torch.zeros(..., requires_grad=True) in traced code
-  ParameterBuilt,          // nn.Parameter(...) in traced code, where Dynamo breaks on it
-  RequiresGradFlag,        // a workaround flag of a class: `callee` = attribute; places in `related`
+  RequiresGradAssigned,  // t.requires_grad = v in traced code
+  RequiresGradCalled,    // t.requires_grad_() in traced code, where Dynamo breaks on it (see gb_id)
+  FactoryRequiresGrad,   // torch.zeros(..., requires_grad=True) in traced code
+  ParameterBuilt,        // nn.Parameter(...) in traced code, where Dynamo breaks on it
+  RequiresGradFlag,      // a workaround flag of a class: `callee` = attribute; places in `related`
   // hooks
-  ModuleBackwardHook,      // a backward hook registered on a module, anywhere, that stays; related: call sites that break
-  TensorHookBreak,         // a tensor hook in traced code on which Dynamo breaks
-  ParameterReplaced,       // a parameter that carries a hook is replaced; `where` = registration, related: replacement
-  HookReadsParamGrad,      // a module backward hook that reads `.grad` of a parameter; `where` = registration
-  LateHook,                // a hook added to a submodule after the first compiled call
+  ModuleBackwardHook,  // a backward hook registered on a module, anywhere, that stays; related: call sites that break
+  TensorHookBreak,     // a tensor hook in traced code on which Dynamo breaks
+  ParameterReplaced,   // a parameter that carries a hook is replaced; `where` = registration, related: replacement
+  HookReadsParamGrad,  // a module backward hook that reads `.grad` of a parameter; `where` = registration
+  LateHook,            // a hook added to a submodule after the first compiled call
   // checkpointing
-  Checkpoint,              // a call of checkpoint() or one that sets checkpointing up; facts in `checkpoint`
-  CompiledUnderPolicy,     // a compiled function run under checkpoint(..., context_fn=...)
+  Checkpoint,           // a call of checkpoint() or one that sets checkpointing up; facts in `checkpoint`
+  CompiledUnderPolicy,  // a compiled function run under checkpoint(..., context_fn=...)
   // data-dependent
-  TensorBranch,            // a branch on a tensor's value
-  ScalarRead,              // .item(), int(t), float(t), .tolist(): a tensor's value becomes a Python value
-  DynamicShape,            // an operator whose output shape depends on values
-  DataDependentOperator,   // an operator that reads values (torch.equal, …)
+  TensorBranch,           // a branch on a tensor's value
+  ScalarRead,             // .item(), int(t), float(t), .tolist(): a tensor's value becomes a Python value
+  DynamicShape,           // an operator whose output shape depends on values
+  DataDependentOperator,  // an operator that reads values (torch.equal, …)
   // untraceable Python
-  Output,                  // print, logging, warnings; `callee`
-  ExplicitBreak,           // torch._dynamo.graph_break(), skip_frame()
-  DisabledCall,            // a call of a torch.compiler.disable()d function
-  SkippedCall,             // a call of a function that Dynamo skips; `callee`
-  Unsupported,             // anything else that breaks, told apart by gb_id; `callee` and `detail` say what
+  Output,         // print, logging, warnings; `callee`
+  ExplicitBreak,  // torch._dynamo.graph_break(), skip_frame()
+  DisabledCall,   // a call of a torch.compiler.disable()d function
+  SkippedCall,    // a call of a function that Dynamo skips; `callee`
+  Unsupported,    // anything else that breaks, told apart by gb_id; `callee` and `detail` say what
   // training goes silently wrong
-  CompileDivergence,       // code under `not is_compiling()` that changes gradients
-  Hazard,                  // other hazards, told apart by `callee`
+  CompileDivergence,  // code under `not is_compiling()` that changes gradients
+  Hazard,             // other hazards, told apart by `callee`
   Count_,
 };
 
@@ -65,32 +65,32 @@ enum class Truth : std::uint8_t { No, Yes, Unknown };
 
 struct CheckpointFacts {
   enum class Reentrant : std::uint8_t { No, Yes, Absent, Unknown } reentrant = Reentrant::Unknown;
-  bool through_settings = false;  // gradient_checkpointing_enable(...), not a call of checkpoint itself
-  bool traced = false;            // inside compiled code
+  bool through_settings = false;               // gradient_checkpointing_enable(...), not a call of checkpoint itself
+  bool traced = false;                         // inside compiled code
   Truth inputs_require_grad = Truth::Unknown;  // does any tensor argument require grad?
   bool has_context_fn = false;
-  ir::Span argument;              // the value of use_reentrant, when given literally
+  ir::Span argument;  // the value of use_reentrant, when given literally
   const ir::Module* argument_module = nullptr;
 };
 
 struct Event {
   EventKind kind = EventKind::Unsupported;
   Location where;
-  std::string function;         // qualified name of the function that contains `where`
-  std::string root;             // qualified name of the root; empty for code that is not traced
-  std::vector<Call> path;       // outermost first
-  std::string condition;        // readable; empty: whenever the root runs
-  std::string unusual;          // the part of the condition that is false where constructors take their defaults; empty: none
+  std::string function;    // qualified name of the function that contains `where`
+  std::string root;        // qualified name of the root; empty for code that is not traced
+  std::vector<Call> path;  // outermost first
+  std::string condition;   // readable; empty: whenever the root runs
+  std::string unusual;  // the part of the condition that is false where constructors take their defaults; empty: none
   bool needs_training = false;  // the condition holds only while training
   bool needs_grad = false;      // the condition holds only while grad mode is on
   bool traced = true;           // in compiled code (else in eager code that was looked at)
 
-  std::string gb_id;            // Dynamo's id, empty when it does not break
-  std::string callee;           // qualified name or attribute, by kind
-  std::string subject;          // source text of the object concerned ("hidden_states")
-  std::string detail;           // one more phrase for the message
+  std::string gb_id;    // Dynamo's id, empty when it does not break
+  std::string callee;   // qualified name or attribute, by kind
+  std::string subject;  // source text of the object concerned ("hidden_states")
+  std::string detail;   // one more phrase for the message
   Origin origin = Origin::Unknown;
-  Truth value = Truth::Unknown; // the boolean that is set, where one is
+  Truth value = Truth::Unknown;  // the boolean that is set, where one is
   CheckpointFacts checkpoint;
   struct RelatedPlace {
     Location where;

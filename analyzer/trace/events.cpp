@@ -23,10 +23,12 @@ Event Interpreter::event(EventKind kind, Span span) const {
   return result;
 }
 
-void Interpreter::emit(Event result) { events_.push_back(std::move(result)); }
+void Interpreter::emit(Event result) {
+  events_.push_back(std::move(result));
+}
 
-void Interpreter::graph_break(EventKind kind, Span span, std::string_view gb_id, std::string_view callee, std::string_view subject,
-                              std::string_view detail) {
+void Interpreter::graph_break(EventKind kind, Span span, std::string_view gb_id, std::string_view callee,
+                              std::string_view subject, std::string_view detail) {
   if (!traced()) return;
   Event result = event(kind, span);
   result.gb_id = gb_id;
@@ -46,8 +48,8 @@ void Interpreter::graph_break(Event result) {
 
 // Python:  class Loss(nn.Module):
 //              def __init__(self): super().__init__(); self.weight = nn.Buffer(...)      # breaks
-// When a module is built in traced code and its constructor breaks, Dynamo compiles the constructor on its own and finds
-// a module in it that nn.Module's constructor has not set up yet.
+// When a module is built in traced code and its constructor breaks, Dynamo compiles the constructor on its own and
+// finds a module in it that nn.Module's constructor has not set up yet.
 void Interpreter::report_module_constructors() {
   for (Frame* frame = frame_; frame && !frame->boundary; frame = frame->caller) {
     if (frame->module_init.end == 0) continue;
@@ -71,7 +73,9 @@ void Interpreter::leave_frames() {
   }
 }
 
-std::string Interpreter::text(Span span) const { return one_line(*frame_->module, span); }
+std::string Interpreter::text(Span span) const {
+  return one_line(*frame_->module, span);
+}
 
 std::string one_line(const ir::Module& module, Span span) {
   std::string_view source = module.source->text(span);

@@ -41,10 +41,14 @@ ir::Span Arguments::span_of(std::string_view name) const {
 Value Interpreter::eval_constant(const Expr& expr) {
   std::string_view source = frame_->module->source->text(expr.span);
   switch (expr.kind) {
-    case ExprKind::None: return heap_.none;
-    case ExprKind::True: return heap_.yes;
-    case ExprKind::False: return heap_.no;
-    case ExprKind::Ellipsis: return heap_.ellipsis;
+    case ExprKind::None:
+      return heap_.none;
+    case ExprKind::True:
+      return heap_.yes;
+    case ExprKind::False:
+      return heap_.no;
+    case ExprKind::Ellipsis:
+      return heap_.ellipsis;
     case ExprKind::Int: {
       std::string digits;
       for (char c : source) {
@@ -72,10 +76,14 @@ Value Interpreter::eval_constant(const Expr& expr) {
       if (error != std::errc()) return heap_.typed(Kind::Float);
       return heap_.real(value);
     }
-    case ExprKind::Imaginary: return heap_.typed(Kind::Complex);
-    case ExprKind::String: return heap_.string(expr.name.text());
-    case ExprKind::Bytes: return heap_.make<StrObject>(Kind::Bytes, std::string(expr.name.text()));
-    default: return heap_.unknown;
+    case ExprKind::Imaginary:
+      return heap_.typed(Kind::Complex);
+    case ExprKind::String:
+      return heap_.string(expr.name.text());
+    case ExprKind::Bytes:
+      return heap_.make<StrObject>(Kind::Bytes, std::string(expr.name.text()));
+    default:
+      return heap_.unknown;
   }
 }
 
@@ -86,7 +94,9 @@ bool Interpreter::is_drawn(Value value) const {
 }
 
 Value Interpreter::from_operands(Value result, Value left, Value right) {
-  if (!drawn_.empty() && !result->known && result->kind != Kind::Tensor && result != heap_.unknown && (is_drawn(left) || is_drawn(right))) drawn_[result] = breaks_;
+  if (!drawn_.empty() && !result->known && result->kind != Kind::Tensor && result != heap_.unknown &&
+      (is_drawn(left) || is_drawn(right)))
+    drawn_[result] = breaks_;
   return result;
 }
 
@@ -95,16 +105,20 @@ Value Interpreter::eval(ExprId id) {
   const Expr& expr = module.expr(id);
   if (raised_) return heap_.unknown;
   switch (expr.kind) {
-    case ExprKind::Name: return eval_name(expr);
+    case ExprKind::Name:
+      return eval_name(expr);
     case ExprKind::Attribute: {
       Value object = eval(expr.a);
       if (raised_) return heap_.unknown;
       return attribute(object, expr.name, expr.span);
     }
-    case ExprKind::Call: return eval_call(expr);
-    case ExprKind::Subscript: return eval_subscript(expr);
+    case ExprKind::Call:
+      return eval_call(expr);
+    case ExprKind::Subscript:
+      return eval_subscript(expr);
     case ExprKind::Slice:
-      return heap_.make<SliceObject>(expr.a ? eval(expr.a) : heap_.none, expr.b ? eval(expr.b) : heap_.none, expr.c ? eval(expr.c) : heap_.none);
+      return heap_.make<SliceObject>(expr.a ? eval(expr.a) : heap_.none, expr.b ? eval(expr.b) : heap_.none,
+                                     expr.c ? eval(expr.c) : heap_.none);
     case ExprKind::Unary: {
       auto op = static_cast<ir::UnaryOp>(expr.op);
       if (op == ir::UnaryOp::Not) {
@@ -121,10 +135,14 @@ Value Interpreter::eval(ExprId id) {
       if (raised_) return heap_.unknown;
       return from_operands(binary(static_cast<ir::BinaryOp>(expr.op), left, right, expr.span), left, right);
     }
-    case ExprKind::BoolOp: return eval_bool_op(expr);
-    case ExprKind::Compare: return eval_compare(expr);
-    case ExprKind::Conditional: return eval_conditional(expr);
-    case ExprKind::Lambda: return make_function(expr.function);
+    case ExprKind::BoolOp:
+      return eval_bool_op(expr);
+    case ExprKind::Compare:
+      return eval_compare(expr);
+    case ExprKind::Conditional:
+      return eval_conditional(expr);
+    case ExprKind::Lambda:
+      return make_function(expr.function);
     case ExprKind::List:
     case ExprKind::Tuple:
     case ExprKind::Set: {
@@ -160,8 +178,10 @@ Value Interpreter::eval(ExprId id) {
           Value value = eval(one.b);
           // Large tables of distinct literals are common; no need to compare each with each.
           bool literal = module.expr(one.a).kind == ExprKind::String && result->entries.size() > 16;
-          if (literal) result->entries.push_back({key, value, false});
-          else set_subscript(result, key, value, one.span);
+          if (literal)
+            result->entries.push_back({key, value, false});
+          else
+            set_subscript(result, key, value, one.span);
         } else {
           Value other = eval(one.a);
           if (other->kind == Kind::Dict) {
@@ -179,10 +199,15 @@ Value Interpreter::eval(ExprId id) {
     case ExprKind::ListComp:
     case ExprKind::SetComp:
     case ExprKind::DictComp:
-    case ExprKind::GeneratorExp: return eval_comprehension(expr);
-    case ExprKind::FString: return eval_fstring(expr);
-    case ExprKind::Starred: return eval(expr.a);
-    case ExprKind::Await: eval(expr.a); return heap_.unknown;
+    case ExprKind::GeneratorExp:
+      return eval_comprehension(expr);
+    case ExprKind::FString:
+      return eval_fstring(expr);
+    case ExprKind::Starred:
+      return eval(expr.a);
+    case ExprKind::Await:
+      eval(expr.a);
+      return heap_.unknown;
     case ExprKind::Yield: {
       Value value = expr.a ? eval(expr.a) : heap_.none;
       if (inexact_loops_ > 0) frame_->yields_exact = false;
@@ -205,8 +230,10 @@ Value Interpreter::eval(ExprId id) {
       if (!raised_) assign(expr.a, value);
       return value;
     }
-    case ExprKind::Error: return heap_.unknown;
-    default: return eval_constant(expr);
+    case ExprKind::Error:
+      return heap_.unknown;
+    default:
+      return eval_constant(expr);
   }
 }
 
@@ -234,7 +261,8 @@ Value Interpreter::eval_name(const Expr& expr) {
     case ir::Scope::ClassBody:
       if (Value value = env->names.get(expr.name)) return resolve(value);
       break;
-    case ir::Scope::Global: break;
+    case ir::Scope::Global:
+      break;
   }
   return lookup_global(env->globals ? env->globals : env, expr.name);
 }
@@ -290,7 +318,8 @@ Arguments Interpreter::eval_arguments(const Expr& call) {
       }
       case ExprKind::DoubleStarred: {
         Value spread = eval(expr.a);
-        if (spread->kind == Kind::Instance && as<InstanceObject>(spread)->payload) spread = as<InstanceObject>(spread)->payload;
+        if (spread->kind == Kind::Instance && as<InstanceObject>(spread)->payload)
+          spread = as<InstanceObject>(spread)->payload;
         if (spread->kind != Kind::Dict) {
           result.more_keywords = true;
           break;
@@ -332,8 +361,10 @@ Value Interpreter::eval_call(const Expr& expr) {
   if (raised_) return heap_.unknown;
   Arguments arguments = eval_arguments(expr);
   if (raised_) return heap_.unknown;
-  if (callee->kind == Kind::Unknown && callee_expr.kind == ExprKind::Attribute) return unknown_method(callee_expr, arguments);
-  if (callee_expr.name == names::gradient_checkpointing_enable && callee->kind == Kind::Method) report_checkpoint_settings(names::gradient_checkpointing_enable.text(), arguments);
+  if (callee->kind == Kind::Unknown && callee_expr.kind == ExprKind::Attribute)
+    return unknown_method(callee_expr, arguments);
+  if (callee_expr.name == names::gradient_checkpointing_enable && callee->kind == Kind::Method)
+    report_checkpoint_settings(names::gradient_checkpointing_enable.text(), arguments);
   return call(callee, arguments);
 }
 
@@ -437,7 +468,8 @@ Value Interpreter::eval_fstring(const Expr& expr) {
     Value formatted = eval(part.a);
     if (raised_) return heap_.unknown;
     if (part.b) eval(part.b);
-    if (!part.b && formatted->known && formatted->kind == Kind::Str && part.op != static_cast<int>(ir::Conversion::Repr)) {
+    if (!part.b && formatted->known && formatted->kind == Kind::Str &&
+        part.op != static_cast<int>(ir::Conversion::Repr)) {
       value += as<StrObject>(formatted)->value;
     } else if (!part.b && formatted->known && formatted->kind == Kind::Int) {
       value += std::to_string(as<IntObject>(formatted)->value);
@@ -446,7 +478,8 @@ Value Interpreter::eval_fstring(const Expr& expr) {
       // Formatting as such is put off to the end of the graph; a conversion reads the tensor.
       bool converted = part.op != static_cast<int>(ir::Conversion::None);
       if (converted && without_none(formatted)->kind == Kind::Tensor && traced()) {
-        graph_break(EventKind::Unsupported, part.span, part.op == static_cast<int>(ir::Conversion::Repr) ? "GB0569" : "GB0059", "format",
+        graph_break(EventKind::Unsupported, part.span,
+                    part.op == static_cast<int>(ir::Conversion::Repr) ? "GB0569" : "GB0059", "format",
                     text(frame_->module->expr(part.a).span));
       }
     }
@@ -528,7 +561,9 @@ Value Interpreter::eval_comprehension(const Expr& expr) {
     }
     return result;
   }
-  Kind kind = expr.kind == ExprKind::SetComp ? Kind::Set : expr.kind == ExprKind::GeneratorExp ? Kind::Tuple : Kind::List;
+  Kind kind = expr.kind == ExprKind::SetComp        ? Kind::Set
+              : expr.kind == ExprKind::GeneratorExp ? Kind::Tuple
+                                                    : Kind::List;
   std::vector<Value> items;
   run_clauses(
       expr, 0,

@@ -36,22 +36,38 @@ void AttrMap::set(Symbol key, Value value) {
 
 std::string type_name(const Object& object) {
   switch (object.kind) {
-    case Kind::None: return "NoneType";
-    case Kind::Bool: return "bool";
-    case Kind::Int: return "int";
-    case Kind::Float: return "float";
-    case Kind::Complex: return "complex";
-    case Kind::Str: return "str";
-    case Kind::Bytes: return "bytes";
-    case Kind::Tensor: return static_cast<const TensorObject&>(object).numpy ? "numpy.ndarray" : "torch.Tensor";
-    case Kind::Tuple: return "tuple";
-    case Kind::List: return "list";
-    case Kind::Set: return "set";
-    case Kind::Dict: return "dict";
-    case Kind::Function: return "function";
-    case Kind::Instance: return static_cast<const InstanceObject&>(object).cls->name;
-    case Kind::Class: return "type";
-    default: return "object";
+    case Kind::None:
+      return "NoneType";
+    case Kind::Bool:
+      return "bool";
+    case Kind::Int:
+      return "int";
+    case Kind::Float:
+      return "float";
+    case Kind::Complex:
+      return "complex";
+    case Kind::Str:
+      return "str";
+    case Kind::Bytes:
+      return "bytes";
+    case Kind::Tensor:
+      return static_cast<const TensorObject&>(object).numpy ? "numpy.ndarray" : "torch.Tensor";
+    case Kind::Tuple:
+      return "tuple";
+    case Kind::List:
+      return "list";
+    case Kind::Set:
+      return "set";
+    case Kind::Dict:
+      return "dict";
+    case Kind::Function:
+      return "function";
+    case Kind::Instance:
+      return static_cast<const InstanceObject&>(object).cls->name;
+    case Kind::Class:
+      return "type";
+    default:
+      return "object";
   }
 }
 
@@ -73,35 +89,57 @@ Value Heap::integer(std::int64_t value) {
   return make<IntObject>(value);
 }
 
-Value Heap::real(double value) { return make<FloatObject>(value); }
+Value Heap::real(double value) {
+  return make<FloatObject>(value);
+}
 
-Value Heap::string(std::string_view value) { return make<StrObject>(Kind::Str, std::string(value)); }
+Value Heap::string(std::string_view value) {
+  return make<StrObject>(Kind::Str, std::string(value));
+}
 
 Value Heap::typed(Kind kind, const Sym* name) {
   Value value = nullptr;
   switch (kind) {
-    case Kind::Bool: value = make<BoolObject>(false); break;
-    case Kind::Int: value = make<IntObject>(0); break;
-    case Kind::Float: value = make<FloatObject>(0.0); break;
+    case Kind::Bool:
+      value = make<BoolObject>(false);
+      break;
+    case Kind::Int:
+      value = make<IntObject>(0);
+      break;
+    case Kind::Float:
+      value = make<FloatObject>(0.0);
+      break;
     case Kind::Str:
-    case Kind::Bytes: value = make<StrObject>(kind, std::string()); break;
-    default: value = make<Object>(kind); break;
+    case Kind::Bytes:
+      value = make<StrObject>(kind, std::string());
+      break;
+    default:
+      value = make<Object>(kind);
+      break;
   }
   value->known = false;
   value->sym = name;
   return value;
 }
 
-Value Heap::symbolic(const Sym* name) { return typed(Kind::Unknown, name); }
+Value Heap::symbolic(const Sym* name) {
+  return typed(Kind::Unknown, name);
+}
 
 Value Heap::copy_scalar(Value value) {
   switch (value->kind) {
-    case Kind::Bool: return make<BoolObject>(*as<BoolObject>(value));
-    case Kind::Int: return make<IntObject>(*as<IntObject>(value));
-    case Kind::Float: return make<FloatObject>(*as<FloatObject>(value));
-    case Kind::Str: return make<StrObject>(*as<StrObject>(value));
-    case Kind::Unknown: return make<Object>(*value);
-    default: return value;
+    case Kind::Bool:
+      return make<BoolObject>(*as<BoolObject>(value));
+    case Kind::Int:
+      return make<IntObject>(*as<IntObject>(value));
+    case Kind::Float:
+      return make<FloatObject>(*as<FloatObject>(value));
+    case Kind::Str:
+      return make<StrObject>(*as<StrObject>(value));
+    case Kind::Unknown:
+      return make<Object>(*value);
+    default:
+      return value;
   }
 }
 
@@ -124,9 +162,13 @@ TensorObject* Heap::tensor(Origin origin) {
   return result;
 }
 
-DictObject* Heap::dict() { return make<DictObject>(); }
+DictObject* Heap::dict() {
+  return make<DictObject>();
+}
 
-const Sym* Heap::sym(std::string_view text, Sym::What what) { return sym_of(text, text, what); }
+const Sym* Heap::sym(std::string_view text, Sym::What what) {
+  return sym_of(text, text, what);
+}
 
 const Sym* Heap::sym_of(std::string_view key, std::string_view text, Sym::What what) {
   auto found = syms_.find(std::string(key));
@@ -139,7 +181,9 @@ const Sym* Heap::sym_of(std::string_view key, std::string_view text, Sym::What w
 
 // ---------------------------------------------------------------------------------------------------- changes
 
-void Heap::record(Entry entry) { journal_.push_back(std::move(entry)); }
+void Heap::record(Entry entry) {
+  journal_.push_back(std::move(entry));
+}
 
 void Heap::commit(Mark mark) {
   while (journal_.size() > mark.position) journal_.pop_back();
@@ -162,22 +206,28 @@ void Heap::set_attribute(Object* object, AttrMap& map, Symbol name, Value value)
 }
 
 SequenceObject* Heap::change(SequenceObject* sequence) {
-  if (!is_new(sequence)) journal_.push_back({{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
+  if (!is_new(sequence))
+    journal_.push_back(
+        {{Place::Kind::Sequence, sequence}, {nullptr, false, std::make_shared<SequenceObject>(*sequence)}});
   return sequence;
 }
 
 DictObject* Heap::change(DictObject* dict) {
-  if (!is_new(dict)) journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
+  if (!is_new(dict))
+    journal_.push_back({{Place::Kind::Dict, dict}, {nullptr, false, std::make_shared<DictObject>(*dict)}});
   return dict;
 }
 
 TensorObject* Heap::change(TensorObject* tensor) {
-  if (!is_new(tensor)) journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
+  if (!is_new(tensor))
+    journal_.push_back({{Place::Kind::Tensor, tensor}, {nullptr, false, std::make_shared<TensorObject>(*tensor)}});
   return tensor;
 }
 
 IteratorObject* Heap::change(IteratorObject* iterator) {
-  if (!is_new(iterator)) journal_.push_back({{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
+  if (!is_new(iterator))
+    journal_.push_back(
+        {{Place::Kind::Iterator, iterator}, {nullptr, false, std::make_shared<IteratorObject>(*iterator)}});
   return iterator;
 }
 
@@ -192,7 +242,8 @@ std::shared_ptr<InstanceObject> copy_of_state(const InstanceObject& instance) {
 }  // namespace
 
 InstanceObject* Heap::change_module(InstanceObject* instance) {
-  if (!is_new(instance)) journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
+  if (!is_new(instance))
+    journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
   return instance;
 }
 
@@ -210,33 +261,53 @@ void Heap::set_value(Value* place, Value value) {
 
 Heap::Content Heap::content(const Place& place) const {
   switch (place.kind) {
-    case Place::Kind::Slot: return {static_cast<EnvObject*>(place.object)->slots[place.key]};
-    case Place::Kind::Name: return {static_cast<EnvObject*>(place.object)->names.get(Symbol{static_cast<std::uint32_t>(place.key)})};
-    case Place::Kind::Attribute: return {static_cast<AttrMap*>(place.object)->get(Symbol{static_cast<std::uint32_t>(place.key)})};
-    case Place::Kind::Sequence: return {nullptr, false, std::make_shared<SequenceObject>(*static_cast<SequenceObject*>(place.object))};
-    case Place::Kind::Dict: return {nullptr, false, std::make_shared<DictObject>(*static_cast<DictObject*>(place.object))};
-    case Place::Kind::Tensor: return {nullptr, false, std::make_shared<TensorObject>(*static_cast<TensorObject*>(place.object))};
-    case Place::Kind::Iterator: return {nullptr, false, std::make_shared<IteratorObject>(*static_cast<IteratorObject*>(place.object))};
-    case Place::Kind::Module: return {nullptr, false, copy_of_state(*static_cast<InstanceObject*>(place.object))};
-    case Place::Kind::Flag: return {nullptr, *static_cast<bool*>(place.object)};
-    case Place::Kind::Cell: return {*static_cast<Value*>(place.object)};
+    case Place::Kind::Slot:
+      return {static_cast<EnvObject*>(place.object)->slots[place.key]};
+    case Place::Kind::Name:
+      return {static_cast<EnvObject*>(place.object)->names.get(Symbol{static_cast<std::uint32_t>(place.key)})};
+    case Place::Kind::Attribute:
+      return {static_cast<AttrMap*>(place.object)->get(Symbol{static_cast<std::uint32_t>(place.key)})};
+    case Place::Kind::Sequence:
+      return {nullptr, false, std::make_shared<SequenceObject>(*static_cast<SequenceObject*>(place.object))};
+    case Place::Kind::Dict:
+      return {nullptr, false, std::make_shared<DictObject>(*static_cast<DictObject*>(place.object))};
+    case Place::Kind::Tensor:
+      return {nullptr, false, std::make_shared<TensorObject>(*static_cast<TensorObject*>(place.object))};
+    case Place::Kind::Iterator:
+      return {nullptr, false, std::make_shared<IteratorObject>(*static_cast<IteratorObject*>(place.object))};
+    case Place::Kind::Module:
+      return {nullptr, false, copy_of_state(*static_cast<InstanceObject*>(place.object))};
+    case Place::Kind::Flag:
+      return {nullptr, *static_cast<bool*>(place.object)};
+    case Place::Kind::Cell:
+      return {*static_cast<Value*>(place.object)};
   }
   return {};
 }
 
 void Heap::put(const Place& place, const Content& content) {
   switch (place.kind) {
-    case Place::Kind::Slot: static_cast<EnvObject*>(place.object)->slots[place.key] = content.value; break;
+    case Place::Kind::Slot:
+      static_cast<EnvObject*>(place.object)->slots[place.key] = content.value;
+      break;
     case Place::Kind::Name:
       static_cast<EnvObject*>(place.object)->names.set(Symbol{static_cast<std::uint32_t>(place.key)}, content.value);
       break;
     case Place::Kind::Attribute:
       static_cast<AttrMap*>(place.object)->set(Symbol{static_cast<std::uint32_t>(place.key)}, content.value);
       break;
-    case Place::Kind::Sequence: *static_cast<SequenceObject*>(place.object) = static_cast<SequenceObject&>(*content.copy); break;
-    case Place::Kind::Dict: *static_cast<DictObject*>(place.object) = static_cast<DictObject&>(*content.copy); break;
-    case Place::Kind::Tensor: *static_cast<TensorObject*>(place.object) = static_cast<TensorObject&>(*content.copy); break;
-    case Place::Kind::Iterator: *static_cast<IteratorObject*>(place.object) = static_cast<IteratorObject&>(*content.copy); break;
+    case Place::Kind::Sequence:
+      *static_cast<SequenceObject*>(place.object) = static_cast<SequenceObject&>(*content.copy);
+      break;
+    case Place::Kind::Dict:
+      *static_cast<DictObject*>(place.object) = static_cast<DictObject&>(*content.copy);
+      break;
+    case Place::Kind::Tensor:
+      *static_cast<TensorObject*>(place.object) = static_cast<TensorObject&>(*content.copy);
+      break;
+    case Place::Kind::Iterator:
+      *static_cast<IteratorObject*>(place.object) = static_cast<IteratorObject&>(*content.copy);
+      break;
     case Place::Kind::Module: {
       auto& instance = *static_cast<InstanceObject*>(place.object);
       const auto& state = static_cast<const InstanceObject&>(*content.copy);
@@ -244,8 +315,12 @@ void Heap::put(const Place& place, const Content& content) {
       instance.payload = state.payload;
       break;
     }
-    case Place::Kind::Flag: *static_cast<bool*>(place.object) = content.flag; break;
-    case Place::Kind::Cell: *static_cast<Value*>(place.object) = content.value; break;
+    case Place::Kind::Flag:
+      *static_cast<bool*>(place.object) = content.flag;
+      break;
+    case Place::Kind::Cell:
+      *static_cast<Value*>(place.object) = content.value;
+      break;
   }
 }
 
@@ -301,7 +376,9 @@ bool Heap::Changes::affects_control_flow() const {
     if (!before || !after || before == after) return change.before.flag != change.after.flag;
     auto decides = [](Value value) { return value->kind <= Kind::Bytes || value->kind == Kind::Union; };
     if (before->kind == Kind::Unknown && after->kind == Kind::Unknown) return false;
-    return decides(before) && before->kind != Kind::Unknown ? before->kind != after->kind || before->known || after->known : false;
+    return decides(before) && before->kind != Kind::Unknown
+               ? before->kind != after->kind || before->known || after->known
+               : false;
   });
 }
 
@@ -318,7 +395,8 @@ void Heap::Changes::keep_flags() {
 
 void Heap::Changes::drop(const EnvObject* env) {
   std::erase_if(list, [&](const Change& change) {
-    return (change.place.kind == Place::Kind::Slot || change.place.kind == Place::Kind::Name) && change.place.object == env;
+    return (change.place.kind == Place::Kind::Slot || change.place.kind == Place::Kind::Name) &&
+           change.place.object == env;
   });
 }
 
@@ -359,7 +437,9 @@ void Heap::weaken(const Changes& changes) {
   }
 }
 
-void Heap::clear() { passing_.clear(); }
+void Heap::clear() {
+  passing_.clear();
+}
 
 // ---------------------------------------------------------------------------------------------------- joins
 
@@ -368,20 +448,30 @@ namespace {
 bool same_scalar(const Object& a, const Object& b) {
   if (a.kind != b.kind || !a.known || !b.known) return false;
   switch (a.kind) {
-    case Kind::Bool: return static_cast<const BoolObject&>(a).value == static_cast<const BoolObject&>(b).value;
-    case Kind::Int: return static_cast<const IntObject&>(a).value == static_cast<const IntObject&>(b).value;
-    case Kind::Float: return static_cast<const FloatObject&>(a).value == static_cast<const FloatObject&>(b).value;
+    case Kind::Bool:
+      return static_cast<const BoolObject&>(a).value == static_cast<const BoolObject&>(b).value;
+    case Kind::Int:
+      return static_cast<const IntObject&>(a).value == static_cast<const IntObject&>(b).value;
+    case Kind::Float:
+      return static_cast<const FloatObject&>(a).value == static_cast<const FloatObject&>(b).value;
     case Kind::Str:
-    case Kind::Bytes: return static_cast<const StrObject&>(a).value == static_cast<const StrObject&>(b).value;
-    case Kind::None: return true;
-    default: return false;
+    case Kind::Bytes:
+      return static_cast<const StrObject&>(a).value == static_cast<const StrObject&>(b).value;
+    case Kind::None:
+      return true;
+    default:
+      return false;
   }
 }
 
-bool is_scalar(Kind kind) { return kind >= Kind::Bool && kind <= Kind::Bytes; }
+bool is_scalar(Kind kind) {
+  return kind >= Kind::Bool && kind <= Kind::Bytes;
+}
 
 template <class T>
-T join_fact(T a, T b, T otherwise) { return a == b ? a : otherwise; }
+T join_fact(T a, T b, T otherwise) {
+  return a == b ? a : otherwise;
+}
 
 }  // namespace
 
@@ -410,7 +500,8 @@ Value Heap::join(Value a, Value b) {
     }
     result->marks = x.marks;
     for (std::uint32_t mark : y.marks) {
-      if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end()) result->marks.push_back(mark);
+      if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end())
+        result->marks.push_back(mark);
     }
     result->own_mark = join_fact(x.own_mark, y.own_mark, UINT32_MAX);
     return result;
@@ -439,7 +530,9 @@ Value Heap::join(Value a, Value b) {
   auto add = [&](Value value) {
     for (Value have : result->alternatives) {
       if (have == value || same_scalar(*have, *value)) return;
-      if (have->kind == value->kind && ((have->kind == Kind::Tensor && as<TensorObject>(have)->numpy == as<TensorObject>(value)->numpy) || (is_scalar(have->kind) && (!have->known || !value->known)))) {
+      if (have->kind == value->kind &&
+          ((have->kind == Kind::Tensor && as<TensorObject>(have)->numpy == as<TensorObject>(value)->numpy) ||
+           (is_scalar(have->kind) && (!have->known || !value->known)))) {
         for (Value& place : result->alternatives) {
           if (place == have) place = join(have, value);
         }
@@ -462,7 +555,8 @@ Value Heap::join(Value a, Value b) {
 
 Heap::Content Heap::join(const Content& a, const Content& b, const Place& place) {
   switch (place.kind) {
-    case Place::Kind::Flag: return {nullptr, a.flag && b.flag};
+    case Place::Kind::Flag:
+      return {nullptr, a.flag && b.flag};
     case Place::Kind::Sequence: {
       auto x = std::static_pointer_cast<SequenceObject>(a.copy), y = std::static_pointer_cast<SequenceObject>(b.copy);
       auto joined = std::make_shared<SequenceObject>(*x);
@@ -487,7 +581,8 @@ Heap::Content Heap::join(const Content& a, const Content& b, const Place& place)
       if (y->element) joined->element = joined->element ? join(joined->element, y->element) : y->element;
       auto same_key = [](Value one, Value two) { return one == two || same_scalar(*one, *two); };
       for (auto& entry : joined->entries) {
-        auto other = std::find_if(y->entries.begin(), y->entries.end(), [&](const auto& e) { return same_key(e.key, entry.key); });
+        auto other = std::find_if(y->entries.begin(), y->entries.end(),
+                                  [&](const auto& e) { return same_key(e.key, entry.key); });
         if (other == y->entries.end()) {
           entry.maybe = true;
         } else {
@@ -496,7 +591,8 @@ Heap::Content Heap::join(const Content& a, const Content& b, const Place& place)
         }
       }
       for (const auto& entry : y->entries) {
-        if (std::none_of(x->entries.begin(), x->entries.end(), [&](const auto& e) { return same_key(e.key, entry.key); })) {
+        if (std::none_of(x->entries.begin(), x->entries.end(),
+                         [&](const auto& e) { return same_key(e.key, entry.key); })) {
           joined->entries.push_back({entry.key, entry.value, true});
         }
       }
@@ -507,14 +603,16 @@ Heap::Content Heap::join(const Content& a, const Content& b, const Place& place)
       if (joined->kind != Kind::Tensor) return b;
       return {nullptr, false, std::make_shared<TensorObject>(*as<TensorObject>(joined))};
     }
-    case Place::Kind::Iterator: return b;
+    case Place::Kind::Iterator:
+      return b;
     case Place::Kind::Module: {
       auto x = std::static_pointer_cast<InstanceObject>(a.copy), y = std::static_pointer_cast<InstanceObject>(b.copy);
       auto joined = std::make_shared<InstanceObject>(*y);
       if (x->payload != y->payload) joined->payload = join(x->payload, y->payload);
       return {nullptr, false, joined};
     }
-    default: return {join(a.value, b.value)};
+    default:
+      return {join(a.value, b.value)};
   }
 }
 

@@ -46,9 +46,9 @@ class Heap {
   Value string(std::string_view value);
   Value typed(Kind kind, const Sym* sym = nullptr);  // a scalar of which only the type is known
   Value symbolic(const Sym* sym);                    // nothing known but its name
-  Value copy_scalar(Value value);                    // a copy of its own of a scalar or symbolic value; others as they are
+  Value copy_scalar(Value value);  // a copy of its own of a scalar or symbolic value; others as they are
   SequenceObject* sequence(Kind kind, std::vector<Value> items);
-  SequenceObject* some(Kind kind, Value element);    // inexact
+  SequenceObject* some(Kind kind, Value element);  // inexact
   TensorObject* tensor(Origin origin);
   DictObject* dict();
 
@@ -115,7 +115,9 @@ class Heap {
   bool persistent_ = false;
   std::uint32_t serial_ = 0;
   std::uint32_t open_serial_ = 0;  // number of the last object made before the innermost mark
-  [[nodiscard]] bool is_new(const Object* object) const { return object->serial > open_serial_ && (persistent_ || !object->lasting); }
+  [[nodiscard]] bool is_new(const Object* object) const {
+    return object->serial > open_serial_ && (persistent_ || !object->lasting);
+  }
   std::vector<std::unique_ptr<Object>> lasting_, passing_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;
@@ -126,9 +128,9 @@ class Heap {
 struct Heap::Place {
   enum class Kind : std::uint8_t { Slot, Name, Attribute, Sequence, Dict, Tensor, Iterator, Module, Flag, Cell };
   Kind kind;
-  void* object;            // EnvObject, AttrMap, SequenceObject, …, bool, Value
-  std::uint64_t key = 0;   // slot or symbol id
-  Object* owner = nullptr; // the object that an AttrMap belongs to
+  void* object;             // EnvObject, AttrMap, SequenceObject, …, bool, Value
+  std::uint64_t key = 0;    // slot or symbol id
+  Object* owner = nullptr;  // the object that an AttrMap belongs to
   bool operator==(const Place& other) const { return kind == other.kind && object == other.object && key == other.key; }
 };
 
@@ -142,7 +144,8 @@ struct Heap::Content {
   Value value = nullptr;
   bool flag = false;
   std::shared_ptr<Object> copy;  // of sequences, dicts, tensors, iterators, instances (state and payload only)
-  Content(Value v = nullptr, bool f = false, std::shared_ptr<Object> c = nullptr) : value(v), flag(f), copy(std::move(c)) {}
+  Content(Value v = nullptr, bool f = false, std::shared_ptr<Object> c = nullptr)
+      : value(v), flag(f), copy(std::move(c)) {}
 };
 
 struct Heap::Entry {
@@ -161,7 +164,7 @@ class Heap::Changes {
   // containers; a None that became something, or another flag or number, may decide a branch.
   [[nodiscard]] bool affects_control_flow() const;
   [[nodiscard]] const Change* find(const Place& place) const;  // looks at each
-  void keep_flags();  // leaves out all but flags
+  void keep_flags();                                           // leaves out all but flags
   // Leaves out changes of the variables of `env`.
   void drop(const EnvObject* env);
 };

@@ -26,22 +26,71 @@ using Role = ParameterUse::Role;
 
 constexpr int kMostCalls = 4;  // followed from one function to the next
 
-bool is_local(const Expr& expr) { return expr.kind == ExprKind::Name && static_cast<ir::Scope>(expr.op) == ir::Scope::Local; }
+bool is_local(const Expr& expr) {
+  return expr.kind == ExprKind::Name && static_cast<ir::Scope>(expr.op) == ir::Scope::Local;
+}
 
 // Methods of tensors that other things have as well: lists, strings, sets, dicts, modules, distributions.
 bool is_ambiguous(std::string_view method) {
-  return one_of(method, {"split", "values", "indices", "index", "count", "sort", "add", "to", "type", "half", "float", "double", "bfloat16", "cuda", "cpu", "xpu",
-                         "requires_grad_", "share_memory_", "expand", "sample", "item", "tolist", "numpy", "copy", "map", "apply", "apply_", "names", "pin_memory",
-                         "storage", "size", "mean", "rename", "set_", "__len__", "__getitem__"});
+  return one_of(method, {"split",    "values", "indices", "index",  "count",          "sort",
+                         "add",      "to",     "type",    "half",   "float",          "double",
+                         "bfloat16", "cuda",   "cpu",     "xpu",    "requires_grad_", "share_memory_",
+                         "expand",   "sample", "item",    "tolist", "numpy",          "copy",
+                         "map",      "apply",  "apply_",  "names",  "pin_memory",     "storage",
+                         "size",     "mean",   "rename",  "set_",   "__len__",        "__getitem__"});
 }
 
 // torch's functions that take a list of tensors, sizes or anything else where others take a tensor.
 bool takes_no_tensor(std::string_view function) {
-  return one_of(function, {"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block_diag", "broadcast_tensors",
-                           "meshgrid", "cartesian_prod", "einsum", "chain_matmul", "multi_dot", "zeros", "ones", "empty", "full", "rand", "randn", "randint",
-                           "randperm", "arange", "range", "linspace", "logspace", "eye", "tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy",
-                           "frombuffer", "is_tensor", "atleast_1d", "atleast_2d", "atleast_3d", "hann_window", "hamming_window", "tril_indices", "triu_indices",
-                           "promote_types", "result_type", "can_cast", "broadcast_shapes", "normal", "where"});
+  return one_of(function, {"cat",
+                           "concat",
+                           "concatenate",
+                           "stack",
+                           "hstack",
+                           "vstack",
+                           "dstack",
+                           "column_stack",
+                           "row_stack",
+                           "block_diag",
+                           "broadcast_tensors",
+                           "meshgrid",
+                           "cartesian_prod",
+                           "einsum",
+                           "chain_matmul",
+                           "multi_dot",
+                           "zeros",
+                           "ones",
+                           "empty",
+                           "full",
+                           "rand",
+                           "randn",
+                           "randint",
+                           "randperm",
+                           "arange",
+                           "range",
+                           "linspace",
+                           "logspace",
+                           "eye",
+                           "tensor",
+                           "as_tensor",
+                           "asarray",
+                           "scalar_tensor",
+                           "from_numpy",
+                           "frombuffer",
+                           "is_tensor",
+                           "atleast_1d",
+                           "atleast_2d",
+                           "atleast_3d",
+                           "hann_window",
+                           "hamming_window",
+                           "tril_indices",
+                           "triu_indices",
+                           "promote_types",
+                           "result_type",
+                           "can_cast",
+                           "broadcast_shapes",
+                           "normal",
+                           "where"});
 }
 
 // Collects the uses of local names in one module.
@@ -70,25 +119,39 @@ class Collector {
   void expression(ExprId id) {
     const Expr& expr = module_.expr(id);
     switch (expr.kind) {
-      case ExprKind::Attribute: use(expr.a, Role::Attribute, id); break;
+      case ExprKind::Attribute:
+        use(expr.a, Role::Attribute, id);
+        break;
       case ExprKind::Call: {
         use(expr.a, Role::Other);
-        if (const Expr& callee = module_.expr(expr.a); callee.kind == ExprKind::Attribute) use(callee.a, Role::Method, expr.a);
+        if (const Expr& callee = module_.expr(expr.a); callee.kind == ExprKind::Attribute)
+          use(callee.a, Role::Method, expr.a);
         std::size_t position = 0;
         for (ExprId argument : module_.list(expr.items)) {
           const Expr& passed = module_.expr(argument);
-          if (passed.kind == ExprKind::Keyword) use(passed.a, Role::Argument, id, 0, passed.name);
-          else if (passed.kind == ExprKind::Starred) position += 1000;  // what follows stands at a place not known
-          else use(argument, Role::Argument, id, position++);
+          if (passed.kind == ExprKind::Keyword)
+            use(passed.a, Role::Argument, id, 0, passed.name);
+          else if (passed.kind == ExprKind::Starred)
+            position += 1000;  // what follows stands at a place not known
+          else
+            use(argument, Role::Argument, id, position++);
         }
         break;
       }
       case ExprKind::Starred:
       case ExprKind::DoubleStarred:
-      case ExprKind::YieldFrom: use(expr.a, Role::Other); break;
-      case ExprKind::CompFor: use(expr.b, Role::Other); break;
-      case ExprKind::CompIf: truth(expr.a); break;
-      case ExprKind::Conditional: truth(expr.a); break;
+      case ExprKind::YieldFrom:
+        use(expr.a, Role::Other);
+        break;
+      case ExprKind::CompFor:
+        use(expr.b, Role::Other);
+        break;
+      case ExprKind::CompIf:
+        truth(expr.a);
+        break;
+      case ExprKind::Conditional:
+        truth(expr.a);
+        break;
       case ExprKind::BoolOp:
         for (ExprId operand : module_.list(expr.items)) truth(operand);
         break;
@@ -102,7 +165,9 @@ class Collector {
           use(expr.b, Role::Tensor);
         }
         break;
-      case ExprKind::Subscript: subscript(expr); break;
+      case ExprKind::Subscript:
+        subscript(expr);
+        break;
       case ExprKind::Compare: {
         ExprId left = expr.a;
         for (ExprId item : module_.list(expr.items)) {
@@ -115,8 +180,11 @@ class Collector {
         }
         break;
       }
-      case ExprKind::NamedExpr: use(expr.a, Role::Stored); break;
-      default: break;
+      case ExprKind::NamedExpr:
+        use(expr.a, Role::Stored);
+        break;
+      default:
+        break;
     }
   }
 
@@ -137,7 +205,9 @@ class Collector {
     switch (stmt.kind) {
       case ir::StmtKind::If:
       case ir::StmtKind::While:
-      case ir::StmtKind::Assert: truth(stmt.a); break;
+      case ir::StmtKind::Assert:
+        truth(stmt.a);
+        break;
       case ir::StmtKind::For:
         use(stmt.a, Role::Other);
         for (ExprId target : module_.list(stmt.items)) stored(target, stmt.header.end);
@@ -152,7 +222,8 @@ class Collector {
       case ir::StmtKind::AnnAssign:
         if (stmt.a) stored(module_.list(stmt.items)[0], stmt.span.end);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -186,14 +257,17 @@ std::vector<ir::Span> nested_functions(const ir::Module& module, const ir::Funct
 bool is_static(const ir::Module& module, const ir::Function& code) {
   if (!code.owner) return true;
   auto decorators = module.list(code.decorators);
-  return std::any_of(decorators.begin(), decorators.end(), [&](ExprId decorator) { return module.text(decorator) == "staticmethod"; });
+  return std::any_of(decorators.begin(), decorators.end(),
+                     [&](ExprId decorator) { return module.text(decorator) == "staticmethod"; });
 }
 
 // Is a value stored at `offset` on every way through the function, so that nothing after it is about the parameter?
 bool is_unconditional(const ir::Module& module, const ir::Function& code, std::uint32_t offset) {
   for (ir::StmtId id : module.block(code.body)) {
     const ir::Stmt& stmt = module.stmt(id);
-    if (stmt.span.begin < offset && offset <= stmt.span.end) return stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AnnAssign || stmt.kind == ir::StmtKind::With;
+    if (stmt.span.begin < offset && offset <= stmt.span.end)
+      return stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AnnAssign ||
+             stmt.kind == ir::StmtKind::With;
   }
   return false;
 }
@@ -203,19 +277,25 @@ bool is_unconditional(const ir::Module& module, const ir::Function& code, std::u
 // A callee as far as it can be named without running anything: modules, functions, classes.
 Value Interpreter::named_callee(const ir::Module& module, ExprId id) {
   const Expr& expr = module.expr(id);
-  if (expr.kind == ExprKind::Name && static_cast<ir::Scope>(expr.op) == ir::Scope::Global) return lookup_global(module_object(&module)->globals, expr.name);
+  if (expr.kind == ExprKind::Name && static_cast<ir::Scope>(expr.op) == ir::Scope::Global)
+    return lookup_global(module_object(&module)->globals, expr.name);
   if (expr.kind != ExprKind::Attribute) return nullptr;
   Value object = named_callee(module, expr.a);
   if (!object) return nullptr;
   switch (object->kind) {
-    case Kind::PyModule: return module_attribute(as<PyModuleObject>(object), expr.name);
-    case Kind::External: return external(as<ExternalObject>(object)->name + "." + std::string(expr.name.text()));
-    case Kind::Class: return class_attribute(as<ClassObject>(object), expr.name);
-    default: return nullptr;
+    case Kind::PyModule:
+      return module_attribute(as<PyModuleObject>(object), expr.name);
+    case Kind::External:
+      return external(as<ExternalObject>(object)->name + "." + std::string(expr.name.text()));
+    case Kind::Class:
+      return class_attribute(as<ClassObject>(object), expr.name);
+    default:
+      return nullptr;
   }
 }
 
-Interpreter::Likely Interpreter::as_argument(const ir::Module& module, ClassObject* receiver, const ir::Function& code, const ParameterUse& use, int depth) {
+Interpreter::Likely Interpreter::as_argument(const ir::Module& module, ClassObject* receiver, const ir::Function& code,
+                                             const ParameterUse& use, int depth) {
   const Expr& call = module.expr(use.outer);
   const Expr& callee = module.expr(call.a);
   Value target = nullptr;
@@ -229,34 +309,47 @@ Interpreter::Likely Interpreter::as_argument(const ir::Module& module, ClassObje
     target = class_attribute(receiver, callee.name);
     // No method of the class: a submodule.
     if (!target) return receiver->is_module && position == 0 && !use.keyword.id ? Likely::Tensor : Likely::Unknown;
-    if (target->kind == Kind::StaticMethod) target = as<PropertyObject>(target)->getter;
-    else ++position;
+    if (target->kind == Kind::StaticMethod)
+      target = as<PropertyObject>(target)->getter;
+    else
+      ++position;
   } else {
     target = named_callee(module, call.a);
   }
   if (!target) return Likely::Unknown;
-  if (target->kind == Kind::Function) return likely_type(as<FunctionObject>(target), of_self ? receiver : as<FunctionObject>(target)->owner, use.keyword, position, depth + 1);
+  if (target->kind == Kind::Function)
+    return likely_type(as<FunctionObject>(target), of_self ? receiver : as<FunctionObject>(target)->owner, use.keyword,
+                       position, depth + 1);
   if (target->kind != Kind::External || use.keyword.id) return Likely::Unknown;
   std::string_view name = profile_.canonical(as<ExternalObject>(target)->name);
   if (name == "builtins.isinstance") {
     auto arguments = module.list(call.items);
     return arguments.size() == 2 && module.text(arguments[1]).ends_with("Tensor") ? Likely::Unknown : Likely::Other;
   }
-  if (name.starts_with("builtins.")) return one_of(name.substr(9), {"len", "print", "type", "id", "abs", "min", "max", "sum", "round"}) ? Likely::Unknown : Likely::Other;
+  if (name.starts_with("builtins."))
+    return one_of(name.substr(9), {"len", "print", "type", "id", "abs", "min", "max", "sum", "round"}) ? Likely::Unknown
+                                                                                                       : Likely::Other;
   std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return Likely::Unknown;
   std::string_view where = name.substr(0, dot), function = name.substr(dot + 1);
-  if (!one_of(where, {"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"})) return Likely::Unknown;
-  if (position != 0) return function == "einsum" || (position == 1 && one_of(function, {"matmul", "bmm", "mm", "cdist"})) ? Likely::Tensor : Likely::Unknown;
+  if (!one_of(where, {"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"}))
+    return Likely::Unknown;
+  if (position != 0)
+    return function == "einsum" || (position == 1 && one_of(function, {"matmul", "bmm", "mm", "cdist"}))
+               ? Likely::Tensor
+               : Likely::Unknown;
   const profile::Callable* callable = profile_.callable(name);
-  if (!callable || takes_no_tensor(function)) return function == "where" && call.items.count == 3 ? Likely::Tensor : Likely::Unknown;
+  if (!callable || takes_no_tensor(function))
+    return function == "where" && call.items.count == 3 ? Likely::Tensor : Likely::Unknown;
   using enum profile::Returns;
-  bool tensor = callable->returns == Tensor || callable->returns == Tensors || callable->returns == TensorList || where == "torch.nn.functional";
+  bool tensor = callable->returns == Tensor || callable->returns == Tensors || callable->returns == TensorList ||
+                where == "torch.nn.functional";
   return tensor ? Likely::Tensor : Likely::Unknown;
 }
 
 // What the uses of every parameter say. `receiver` is the class of the object whose method this is.
-const std::vector<Interpreter::Likely>& Interpreter::likely_types(FunctionObject* function, ClassObject* receiver, int depth) {
+const std::vector<Interpreter::Likely>& Interpreter::likely_types(FunctionObject* function, ClassObject* receiver,
+                                                                  int depth) {
   const ir::Function& code = *function->function;
   const ir::Module& module = *function->module;
   auto [found, fresh] = likely_.try_emplace({&code, receiver, depth}, code.params.count, Likely::Unknown);
@@ -269,33 +362,49 @@ const std::vector<Interpreter::Likely>& Interpreter::likely_types(FunctionObject
   auto nested = nested_functions(module, code);
   if (is_static(module, code)) receiver = nullptr;
   std::vector<bool> stored(code.params.count, false);
-  auto at = std::lower_bound(uses.begin(), uses.end(), start, [](const ParameterUse& use, std::uint32_t offset) { return use.offset < offset; });
+  auto at = std::lower_bound(uses.begin(), uses.end(), start,
+                             [](const ParameterUse& use, std::uint32_t offset) { return use.offset < offset; });
   for (; at != uses.end() && at->offset <= code.span.end; ++at) {
     if (at->slot >= code.params.count || stored[at->slot]) continue;
-    if (std::any_of(nested.begin(), nested.end(), [&](ir::Span span) { return span.begin <= at->offset && at->offset < span.end; })) continue;
+    if (std::any_of(nested.begin(), nested.end(),
+                    [&](ir::Span span) { return span.begin <= at->offset && at->offset < span.end; }))
+      continue;
     Likely said = Likely::Unknown;
     switch (at->role) {
-      case Role::Tensor: said = Likely::Tensor; break;
-      case Role::Other: said = Likely::Other; break;
+      case Role::Tensor:
+        said = Likely::Tensor;
+        break;
+      case Role::Other:
+        said = Likely::Other;
+        break;
       case Role::Attribute:
       case Role::Method: {
         std::string_view name = module.expr(at->outer).name.text();
-        bool property = one_of(name, {"shape", "ndim", "T", "mT", "H", "data", "dtype", "device", "grad", "requires_grad", "is_cuda", "is_leaf", "layout", "real", "imag"});
-        if (!property && !profile_.callable("torch.Tensor." + std::string(name))) said = Likely::Other;
-        else if (at->role == Role::Method ? !is_ambiguous(name) || name == "size" || name == "mean" || name == "float" : one_of(name, {"shape", "ndim", "is_cuda"})) said = Likely::Tensor;
+        bool property = one_of(name, {"shape", "ndim", "T", "mT", "H", "data", "dtype", "device", "grad",
+                                      "requires_grad", "is_cuda", "is_leaf", "layout", "real", "imag"});
+        if (!property && !profile_.callable("torch.Tensor." + std::string(name)))
+          said = Likely::Other;
+        else if (at->role == Role::Method ? !is_ambiguous(name) || name == "size" || name == "mean" || name == "float"
+                                          : one_of(name, {"shape", "ndim", "is_cuda"}))
+          said = Likely::Tensor;
         break;
       }
       case Role::Argument:
-        if (depth < kMostCalls && result[at->slot] != Likely::Other) said = as_argument(module, receiver, code, *at, depth);
+        if (depth < kMostCalls && result[at->slot] != Likely::Other)
+          said = as_argument(module, receiver, code, *at, depth);
         break;
-      case Role::Stored: stored[at->slot] = is_unconditional(module, code, at->offset); break;
+      case Role::Stored:
+        stored[at->slot] = is_unconditional(module, code, at->offset);
+        break;
     }
-    if (said == Likely::Other || (said == Likely::Tensor && result[at->slot] == Likely::Unknown)) result[at->slot] = said;
+    if (said == Likely::Other || (said == Likely::Tensor && result[at->slot] == Likely::Unknown))
+      result[at->slot] = said;
   }
   return result;
 }
 
-Interpreter::Likely Interpreter::likely_type(FunctionObject* function, ClassObject* receiver, Symbol keyword, std::size_t position, int depth) {
+Interpreter::Likely Interpreter::likely_type(FunctionObject* function, ClassObject* receiver, Symbol keyword,
+                                             std::size_t position, int depth) {
   const ir::Function& code = *function->function;
   for (std::size_t i = 0; i < code.params.count; ++i) {
     const ir::Param& param = function->module->params[code.params.first + i];
@@ -303,12 +412,14 @@ Interpreter::Likely Interpreter::likely_type(FunctionObject* function, ClassObje
     if (keyword.id ? param.name != keyword : i != position) continue;
     if (param.annotation) {
       std::string_view written = function->module->text(param.annotation);
-      bool tensor = written == "Tensor" || written == "torch.Tensor" || written.find("Optional[Tensor]") != std::string_view::npos || written == "Optional[torch.Tensor]" ||
+      bool tensor = written == "Tensor" || written == "torch.Tensor" ||
+                    written.find("Optional[Tensor]") != std::string_view::npos || written == "Optional[torch.Tensor]" ||
                     written == "torch.Tensor | None" || written == "Tensor | None";
       return tensor ? Likely::Tensor : Likely::Unknown;
     }
     // Python:  def scale(x, factor=1.0)     a number, unless somebody passes a tensor
-    if (param.default_value && function->module->expr(param.default_value).kind != ExprKind::None) return Likely::Unknown;
+    if (param.default_value && function->module->expr(param.default_value).kind != ExprKind::None)
+      return Likely::Unknown;
     if (param.slot >= code.params.count) return Likely::Unknown;
     return likely_types(function, receiver, depth)[param.slot];
   }

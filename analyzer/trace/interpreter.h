@@ -8,8 +8,8 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -46,18 +46,18 @@ struct Frame {
   std::string name;              // qualified, for paths
   ClassObject* owner = nullptr;  // for super()
   Value self = nullptr;
-  Value result = nullptr;        // join of the values returned so far
+  Value result = nullptr;  // join of the values returned so far
   std::vector<Value> yields;
   bool yields_exact = true;
-  bool region = false;           // runs below a compiled root, whether Dynamo follows it or has given it up
-  bool traced = false;           // Dynamo follows this frame
-  bool boundary = false;         // Dynamo starts here: a root, or a frame called from a skipped one
-  int optional_imports = 0;      // try blocks around the current statement that go on where an import fails
-  bool holds_nested = false;     // the graph has just ended at the making of a strided nested tensor
-  int unresumable = 0;           // depth of loops, try blocks and foreign context managers around the current statement
-  std::size_t conditions = 0;    // height of the condition stack at entry
+  bool region = false;         // runs below a compiled root, whether Dynamo follows it or has given it up
+  bool traced = false;         // Dynamo follows this frame
+  bool boundary = false;       // Dynamo starts here: a root, or a frame called from a skipped one
+  int optional_imports = 0;    // try blocks around the current statement that go on where an import fails
+  bool holds_nested = false;   // the graph has just ended at the making of a strided nested tensor
+  int unresumable = 0;         // depth of loops, try blocks and foreign context managers around the current statement
+  std::size_t conditions = 0;  // height of the condition stack at entry
   bool class_body = false;
-  ir::Span module_init{};        // the call of nn.Module's constructor in this one
+  ir::Span module_init{};  // the call of nn.Module's constructor in this one
 };
 
 struct Arguments {
@@ -65,8 +65,8 @@ struct Arguments {
   std::vector<std::pair<ir::Symbol, Value>> keywords;
   bool more_positional = false;  // an inexact *args
   Value more_element = nullptr;
-  bool more_keywords = false;    // an inexact **kwargs
-  ir::Span span;                 // of the call expression
+  bool more_keywords = false;  // an inexact **kwargs
+  ir::Span span;               // of the call expression
   const ir::Module* module = nullptr;
   std::vector<ir::Span> positional_spans;
   std::vector<std::pair<ir::Symbol, ir::Span>> keyword_spans;
@@ -139,7 +139,7 @@ class Interpreter {
   void trace_module_root(const ir::Module& module, ir::ClassId cls);
   void trace_function_root(const ir::Module& module, ir::FunctionId function);
   Result<void> trace_entry(std::string_view entry);
-  void run_script(const ir::Module& module);                 // the module's own top-level code, eagerly
+  void run_script(const ir::Module& module);                              // the module's own top-level code, eagerly
   void scan_function(const ir::Module& module, ir::FunctionId function);  // eagerly, with unknown arguments
 
   std::vector<Event>& events() { return events_; }
@@ -156,33 +156,34 @@ class Interpreter {
 
   // ---- state of the run
   Frame* frame_ = nullptr;
-  Value grad_mode_;              // Bool
-  Value root_grad_mode_;         // grad mode under which roots are called
-  Value training_;               // Bool that an nn.Module without a mode of its own has
+  Value grad_mode_;       // Bool
+  Value root_grad_mode_;  // grad mode under which roots are called
+  Value training_;        // Bool that an nn.Module without a mode of its own has
   std::vector<Term> conditions_;
   std::string root_;
-  Value raised_ = nullptr;       // an exception on its way up
+  Value raised_ = nullptr;  // an exception on its way up
   std::vector<std::unique_ptr<LeafMark>> marks_;
   std::vector<std::unique_ptr<Registration>> registrations_;
-  std::size_t steps_ = 0;        // statements run for the current root
+  std::size_t steps_ = 0;  // statements run for the current root
   std::size_t step_limit_ = 150'000;
   int depth_ = 0;
   bool entry_mode_ = false;
-  bool enter_region_ = false;    // the next frame is a compiled root
+  bool enter_region_ = false;      // the next frame is a compiled root
   std::optional<Event> uncaught_;  // under known arguments: the `raise` that ran last
-  bool maybe_raised_ = false;    // something raised under a condition that is not known
-  int inexact_loops_ = 0;        // loops around whose number of rounds is not known
-  std::uint32_t breaks_ = 0;     // graph breaks so far
-  std::unordered_map<Value, std::uint32_t> drawn_;  // random numbers, and what was computed from them, with `breaks_` then
+  bool maybe_raised_ = false;      // something raised under a condition that is not known
+  int inexact_loops_ = 0;          // loops around whose number of rounds is not known
+  std::uint32_t breaks_ = 0;       // graph breaks so far
+  std::unordered_map<Value, std::uint32_t>
+      drawn_;                     // random numbers, and what was computed from them, with `breaks_` then
   std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside
-  bool hop_counted_ = false;     // … and one of them got another plain value
+  bool hop_counted_ = false;      // … and one of them got another plain value
   const std::string* hooked_ = nullptr;  // … and that body is a hook on the tensor of this name
-  const Event* policy_ = nullptr; // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
+  const Event* policy_ = nullptr;  // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
-  bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
+  bool force_eager_ = false;                                            // torch.compiler.set_stance("force_eager")
   const ir::Module* entry_module_ = nullptr;
-  bool compile_seen_ = false;    // torch.compile was called by the code of this entry
-  int disabled_ = 0;             // inside a torch.compiler.disable()d call
+  bool compile_seen_ = false;      // torch.compile was called by the code of this entry
+  int disabled_ = 0;               // inside a torch.compiler.disable()d call
   std::optional<bool> fullgraph_;  // of the compile site
   std::vector<InstanceObject*> compiled_modules_called_;
   std::vector<CompiledObject*> compiled_;
@@ -193,22 +194,23 @@ class Interpreter {
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
   std::unordered_map<std::string, ClassObject*> external_classes_;
-  std::unordered_map<Value, std::vector<Term>> since_;                // of a tensor that a variable holds under these terms only
+  std::unordered_map<Value, std::vector<Term>> since_;  // of a tensor that a variable holds under these terms only
   std::unordered_map<std::string, std::shared_ptr<const re2::RE2>> patterns_;  // compiled
   std::unordered_map<const ir::Class*, std::vector<ir::Symbol>> filled_later_;
   std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
-  std::unordered_map<std::string, Value> constant_calls_;            // results by function and arguments; null: not the same each time
-  std::unordered_map<std::string, Value> constructed_;               // modules built from symbolic arguments, by class and arguments
+  std::unordered_map<std::string, Value>
+      constant_calls_;  // results by function and arguments; null: not the same each time
+  std::unordered_map<std::string, Value> constructed_;  // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
-  struct Operator {  // made with torch.library
+  struct Operator {                      // made with torch.library
     const ir::Module* module = nullptr;  // where it is defined
     bool kernel = false;                 // has one for a device
     bool faked = false;                  // has one that says what it returns, or needs none
   };
-  std::unordered_map<std::string, Operator> operators_;  // by name: "mine::twice"
+  std::unordered_map<std::string, Operator> operators_;               // by name: "mine::twice"
   std::unordered_map<const ir::Class*, ClassObject*> class_objects_;  // of module-level classes
 
-  void reset();                  // after a root
+  void reset();  // after a root
   void in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body);
   Arguments unknown_arguments(FunctionObject* function, std::size_t skip, ClassObject* receiver = nullptr);
   void trace_uncalled(CompiledObject* compiled);
@@ -230,7 +232,8 @@ class Interpreter {
   void run_delete(ir::ExprId target);
   // Tries both ways under an unknown condition and joins what they leave.
   void note_conditional_tensors(const Condition& condition, const Heap::Changes& first, const Heap::Changes& second);
-  Flows branch(const Condition& condition, const std::function<Flows()>& when_true, const std::function<Flows()>& when_false);
+  Flows branch(const Condition& condition, const std::function<Flows()>& when_true,
+               const std::function<Flows()>& when_false);
   void assign(ir::ExprId target, Value value);
   void assign_unpacked(const ir::Module::ExprList& targets, Value value, ir::Span span);
   void assign_name(const ir::Expr& name, Value value);
@@ -253,17 +256,17 @@ class Interpreter {
   Value eval_constant(const ir::Expr& expr);
   Arguments eval_arguments(const ir::Expr& call);
   Value lookup_global(EnvObject* globals, ir::Symbol name);
-  Value resolve(Value value);                           // looks a Deferred name up
+  Value resolve(Value value);  // looks a Deferred name up
   Value lookup_builtin(ir::Symbol name);
 
   // ---- conditions.cpp
   Condition eval_condition(ir::ExprId id);
   void end_operands(Heap::Mark mark, bool narrowed);
-  Condition condition_of(Value value, ir::ExprId id);   // truth of a value; reports branching on a tensor
+  Condition condition_of(Value value, ir::ExprId id);  // truth of a value; reports branching on a tensor
   void narrow_place(Condition& condition, ir::ExprId place, Value when_true, Value when_false);
   void assume(const Condition& condition, bool truth, bool narrows = true);
   std::optional<bool> fact(const Sym* sym) const;
-  std::optional<bool> truth(Value value);               // without reporting; nullopt: not known
+  std::optional<bool> truth(Value value);                             // without reporting; nullopt: not known
   Value filter(Value value, const std::function<bool(Value)>& keep);  // alternatives of a union
   std::optional<bool> is_instance(Value value, Value type);
   std::string condition_text(bool& training, bool& grad) const;
@@ -285,10 +288,10 @@ class Interpreter {
   Value parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver = nullptr);
   Value construct(ClassObject* cls, Arguments& arguments);
   InstanceObject* some_instance(ClassObject* cls, const Sym* name);  // of which nothing but the class is known
-  InstanceObject* instantiate_root(ClassObject* cls);  // built by its constructor from unknown arguments
+  InstanceObject* instantiate_root(ClassObject* cls);                // built by its constructor from unknown arguments
   Value call_union(UnionObject* callees, Arguments& arguments);
   void raise_exception(std::string_view type, ir::Span span);
-  Value iterate(Value iterable, ir::Span span);           // → a Sequence, exact or not
+  Value iterate(Value iterable, ir::Span span);  // → a Sequence, exact or not
 
   // ---- class_facts.cpp
   const std::vector<ir::Symbol>& filled_later(const ClassObject& cls);
@@ -298,10 +301,13 @@ class Interpreter {
   enum class Likely : std::uint8_t { Unknown, Tensor, Other };
   bool is_likely_tensor(FunctionObject* function, ClassObject* receiver, const ir::Param& param);
   const std::vector<Likely>& likely_types(FunctionObject* function, ClassObject* receiver, int depth);
-  Likely likely_type(FunctionObject* function, ClassObject* receiver, ir::Symbol keyword, std::size_t position, int depth);
-  Likely as_argument(const ir::Module& module, ClassObject* receiver, const ir::Function& code, const ParameterUse& use, int depth);
+  Likely likely_type(FunctionObject* function, ClassObject* receiver, ir::Symbol keyword, std::size_t position,
+                     int depth);
+  Likely as_argument(const ir::Module& module, ClassObject* receiver, const ir::Function& code, const ParameterUse& use,
+                     int depth);
   Value named_callee(const ir::Module& module, ir::ExprId id);
-  std::map<std::tuple<const ir::Function*, const ClassObject*, int>, std::vector<Likely>> likely_;  // by depth, so that the order of questions is no matter
+  std::map<std::tuple<const ir::Function*, const ClassObject*, int>, std::vector<Likely>>
+      likely_;  // by depth, so that the order of questions is no matter
   std::map<const ir::Module*, std::vector<ParameterUse>> uses_;
 
   // ---- memo.cpp
@@ -353,10 +359,12 @@ class Interpreter {
   InstanceObject* opaque_instance(std::string_view cls);
   Value external_instance(std::string_view callable);
   const profile::Callable* profiled_method(const ClassObject* cls, std::string_view name) const;
-  Value call_profiled_method(const InstanceObject* instance, std::string_view name, const Arguments& arguments);  // null: not known
+  Value call_profiled_method(const InstanceObject* instance, std::string_view name,
+                             const Arguments& arguments);  // null: not known
   void run_getattribute(InstanceObject* instance, ir::Symbol name);
   Value enter_on_stack(Value manager, ir::Span span);
-  Value library_call(const std::string& name, const Arguments& arguments);  // torch.library.…; null: nothing of interest
+  Value library_call(const std::string& name,
+                     const Arguments& arguments);  // torch.library.…; null: nothing of interest
   void library_method(const InstanceObject* library, std::string_view name, const Arguments& arguments);
   Value make_operator(const Arguments& arguments);
   void report_missing_fake(const Operator& op, std::string_view name, ir::Span span);
@@ -387,8 +395,10 @@ class Interpreter {
   Value tensor_attribute(TensorObject* tensor, ir::Symbol name, ir::Span span);
   Value module_method(InstanceObject* module, std::string_view name, Arguments& arguments, bool& known);
   Value call_builtin_layer(InstanceObject* layer, const std::string& cls, Arguments& arguments);
-  Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self);
-  void report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments);
+  Value operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments,
+                        Value self);
+  void report_operator(const std::string& name, const profile::Callable* callable, Value self,
+                       const Arguments& arguments);
   void report_registration(Registration* where, Value hook, std::string_view method);
   Value named_in(FunctionObject* function, const ir::Expr& expr);
   bool reads_gradient(FunctionObject* function, int depth = 0);
@@ -412,7 +422,8 @@ class Interpreter {
   Value disable(Arguments& arguments, const std::string& name);
   Value decorate_class(ClassObject* cls, Value decorator);
   std::vector<std::pair<std::string, Value>> named_parameters(Value module);
-  void add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result);
+  void add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen,
+                      std::vector<std::pair<std::string, Value>>& result);
   std::vector<std::pair<std::string, Value>> named_children(InstanceObject* module);
   void each_module(Value root, const std::function<void(InstanceObject*, const std::string&)>& visit);
   Value construct_tensor(const Arguments& arguments, std::string_view name);
@@ -422,8 +433,8 @@ class Interpreter {
   // ---- events.cpp
   Event event(EventKind kind, ir::Span span) const;
   // Reports a graph break at `span` of the current frame, and lets the frames that cannot be resumed run eagerly.
-  void graph_break(EventKind kind, ir::Span span, std::string_view gb_id, std::string_view callee = {}, std::string_view subject = {},
-                   std::string_view detail = {});
+  void graph_break(EventKind kind, ir::Span span, std::string_view gb_id, std::string_view callee = {},
+                   std::string_view subject = {}, std::string_view detail = {});
   void graph_break(Event event);
   void report_module_constructors();
   [[nodiscard]] bool is_drawn(Value value) const;

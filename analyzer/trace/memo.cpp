@@ -20,7 +20,9 @@ std::string Interpreter::call_key(const void* callee, const Arguments& arguments
   std::string key = fmt::format("{}", callee);
   auto add = [&](Value value) {
     switch (value->kind) {
-      case Kind::None: key += "|None"; return true;
+      case Kind::None:
+        key += "|None";
+        return true;
       case Kind::Bool:
       case Kind::Int:
       case Kind::Float:
@@ -40,12 +42,16 @@ std::string Interpreter::call_key(const void* callee, const Arguments& arguments
       case Kind::Instance: {
         auto* instance = as<InstanceObject>(value);
         auto known = some_instances_.find({instance->cls, instance->sym});
-        if (known == some_instances_.end() || known->second != instance || !instance->attributes.keys().empty()) return false;
+        if (known == some_instances_.end() || known->second != instance || !instance->attributes.keys().empty())
+          return false;
         key += fmt::format("|{}", static_cast<const void*>(instance));
         return true;
       }
-      case Kind::Class: key += fmt::format("|{}", static_cast<const void*>(value)); return !as<ClassObject>(value)->closure;
-      default: return false;
+      case Kind::Class:
+        key += fmt::format("|{}", static_cast<const void*>(value));
+        return !as<ClassObject>(value)->closure;
+      default:
+        return false;
     }
   };
   for (Value value : arguments.positional) {
@@ -92,23 +98,28 @@ namespace {
 // What nobody can change, and what lasts.
 bool is_constant(Value value) {
   switch (value->kind) {
-    case Kind::Tuple: return as<SequenceObject>(value)->exact && std::ranges::all_of(as<SequenceObject>(value)->items, is_constant);
-    case Kind::Union: return value->lasting && std::ranges::all_of(as<UnionObject>(value)->alternatives, is_constant);
+    case Kind::Tuple:
+      return as<SequenceObject>(value)->exact && std::ranges::all_of(as<SequenceObject>(value)->items, is_constant);
+    case Kind::Union:
+      return value->lasting && std::ranges::all_of(as<UnionObject>(value)->alternatives, is_constant);
     case Kind::Function:
     case Kind::Method:
     case Kind::Native:
     case Kind::Class:
     case Kind::PyModule:
     case Kind::External:
-    case Kind::Partial: return value->lasting;
-    default: return value->kind <= Kind::Bytes;
+    case Kind::Partial:
+      return value->lasting;
+    default:
+      return value->kind <= Kind::Bytes;
   }
 }
 
 }  // namespace
 
 // Python:  if is_package_available("flash_attn"): …
-// Eager calls of a module's functions with constant arguments run once; what they change (a cache, a flag) stays changed.
+// Eager calls of a module's functions with constant arguments run once; what they change (a cache, a flag) stays
+// changed.
 Value Interpreter::call_constant_function(FunctionObject* function, Arguments& arguments) {
   bool shared = !entry_mode_ && !frame_->region && function->lasting && !function->owner;
   std::string key = shared ? call_key(function, arguments) : std::string();
@@ -156,7 +167,8 @@ Value Interpreter::call_method_of(Value self, FunctionObject* function, Argument
   bool helper = !entry_mode_ && !frame_->region && self->kind == Kind::Instance && !as<InstanceObject>(self)->module;
   if (!helper) return run_function(function, self, arguments);
   Value result = heap_.unknown;
-  if (within_steps(function->function, kHelperSteps, [&] { result = run_function(function, self, arguments); })) return result;
+  if (within_steps(function->function, kHelperSteps, [&] { result = run_function(function, self, arguments); }))
+    return result;
   as<InstanceObject>(self)->opaque = true;
   return heap_.unknown;
 }

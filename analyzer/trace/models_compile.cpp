@@ -20,8 +20,10 @@ Value Interpreter::compile(Arguments& arguments) {
     case Kind::Function:
     case Kind::Method:
     case Kind::Instance:
-    case Kind::Partial: break;
-    default: return target;
+    case Kind::Partial:
+      break;
+    default:
+      return target;
   }
   auto* compiled = heap_.make<CompiledObject>(target);
   compiled->where = {frame_->module, arguments.span};
@@ -56,22 +58,28 @@ Value Interpreter::disable(Arguments& arguments, const std::string& name) {
       wrapper->disabled = how;
       return wrapper;
     }
-    default: return target;
+    default:
+      return target;
   }
 }
 
 // What messages call a function, a method, or a module's class; empty for what has no name.
 std::string callable_name(Value value) {
   switch (value->kind) {
-    case Kind::Function: return std::string(as<FunctionObject>(value)->function->name.text());
-    case Kind::Method: return callable_name(as<MethodObject>(value)->function);
-    case Kind::Native: return std::string(as<NativeObject>(value)->name.text());
-    case Kind::External: return as<ExternalObject>(value)->name;
+    case Kind::Function:
+      return std::string(as<FunctionObject>(value)->function->name.text());
+    case Kind::Method:
+      return callable_name(as<MethodObject>(value)->function);
+    case Kind::Native:
+      return std::string(as<NativeObject>(value)->name.text());
+    case Kind::External:
+      return as<ExternalObject>(value)->name;
     case Kind::Instance: {
       const ClassObject* cls = as<InstanceObject>(value)->cls;
       return cls->cls ? std::string(cls->cls->name.text()) : cls->name;
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -105,7 +113,8 @@ CheckpointFacts::Reentrant reentrant_of(std::optional<bool> known, Value given) 
 }  // namespace
 
 void Interpreter::report_checkpoint_settings(std::string_view name, Arguments& arguments) {
-  if (frame_->function && frame_->function->name == names::gradient_checkpointing_enable) return;  // a method that passes on what it was given
+  if (frame_->function && frame_->function->name == names::gradient_checkpointing_enable)
+    return;  // a method that passes on what it was given
   Value settings = arguments.get(0, "gradient_checkpointing_kwargs");
   Event result = event(EventKind::Checkpoint, arguments.span);
   result.callee = name;
@@ -115,14 +124,16 @@ void Interpreter::report_checkpoint_settings(std::string_view name, Arguments& a
   Value given = nullptr;
   if (settings && settings->kind == Kind::Dict) {
     for (const auto& entry : as<DictObject>(settings)->entries) {
-      if (entry.key->kind == Kind::Str && entry.key->known && as<StrObject>(entry.key)->value == "use_reentrant") given = entry.value;
+      if (entry.key->kind == Kind::Str && entry.key->known && as<StrObject>(entry.key)->value == "use_reentrant")
+        given = entry.value;
     }
     if (!given && !as<DictObject>(settings)->exact) return;
   } else if (settings && settings->kind != Kind::None) {
     return;
   }
   result.checkpoint.reentrant = reentrant_of(given ? truth(given) : std::nullopt, given);
-  if (!given || result.checkpoint.reentrant == CheckpointFacts::Reentrant::Absent) return;  // what the library's default is, the call does not say
+  if (!given || result.checkpoint.reentrant == CheckpointFacts::Reentrant::Absent)
+    return;  // what the library's default is, the call does not say
   emit(std::move(result));
 }
 
@@ -135,14 +146,17 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
   passed.span = arguments.span;
   passed.module = arguments.module;
   std::size_t skip = sequential ? 2 : 1;
-  if (arguments.positional.size() > skip) passed.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(skip), arguments.positional.end());
+  if (arguments.positional.size() > skip)
+    passed.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(skip),
+                             arguments.positional.end());
   passed.positional_spans.assign(passed.positional.size(), arguments.span);
   passed.more_positional = arguments.more_positional;
   passed.more_element = arguments.more_element;
   passed.more_keywords = arguments.more_keywords;
   for (const auto& [key, value] : arguments.keywords) {
     std::string_view word = key.text();
-    if (word != "use_reentrant" && word != "context_fn" && word != "preserve_rng_state" && word != "determinism_check" && word != "debug" && word != "early_stop" && word != "input")
+    if (word != "use_reentrant" && word != "context_fn" && word != "preserve_rng_state" &&
+        word != "determinism_check" && word != "debug" && word != "early_stop" && word != "input")
       passed.keywords.emplace_back(key, value);
     if (sequential && word == "input") passed.positional.push_back(value);
   }
@@ -159,7 +173,8 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
   // Without parameters that train there is nothing to lose.
   if (function->kind == Kind::Instance && found.checkpoint.inputs_require_grad == Truth::No) {
     auto parameters = named_parameters(function);
-    bool trains = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return as<TensorObject>(p.second)->requires_grad != Truth::No; });
+    bool trains = std::any_of(parameters.begin(), parameters.end(),
+                              [](const auto& p) { return as<TensorObject>(p.second)->requires_grad != Truth::No; });
     if (!trains && entry_mode_) found.checkpoint.inputs_require_grad = Truth::Unknown;
   }
   for (const auto& [key, place] : arguments.keyword_spans) {
@@ -200,7 +215,9 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
     error.subject = text(arguments.span);
     error.detail = "a `context_fn` that Dynamo skips raises an error inside it; leave it out where it does nothing";
     const profile::Callable* callable = profile_.callable(error.callee);
-    if (error.callee.starts_with("torch.utils.checkpoint.") || (callable && callable->treatment == profile::Treatment::Skipped)) emit(std::move(error));
+    if (error.callee.starts_with("torch.utils.checkpoint.") ||
+        (callable && callable->treatment == profile::Treatment::Skipped))
+      emit(std::move(error));
   }
   const Event* outer_policy = policy_;
   std::uint32_t outer_serial = hop_serial_;
@@ -221,7 +238,9 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
 // Is torch.compile mentioned in the function, whether or not it was reached?
 bool Interpreter::compiles_something(const ir::Function& function, const ir::Module& module) const {
   for (const ir::Expr& expr : module.exprs) {
-    if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < function.span.begin || expr.span.end > function.span.end) continue;
+    if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < function.span.begin ||
+        expr.span.end > function.span.end)
+      continue;
     if (expr.name.text() != "compile") continue;
     const ir::Expr& object = module.expr(expr.a);
     if (object.kind == ir::ExprKind::Name && object.name.text() == "torch") return true;

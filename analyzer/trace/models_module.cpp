@@ -14,18 +14,23 @@ namespace {
 
 std::string_view layer_name(const ClassObject* cls) {
   for (const ClassObject* base : cls->mro) {
-    if (!base->cls && base->name != "torch.nn.Module" && base->name.starts_with("torch.nn.")) return std::string_view(base->name).substr(9);
+    if (!base->cls && base->name != "torch.nn.Module" && base->name.starts_with("torch.nn."))
+      return std::string_view(base->name).substr(9);
   }
   return {};
 }
 
 bool has_weight(std::string_view layer) {
-  return layer.starts_with("Linear") || layer.starts_with("Bilinear") || layer.starts_with("Conv") || layer.starts_with("LazyConv") || layer.starts_with("LazyLinear") ||
-         layer.starts_with("Embedding") || layer.ends_with("Norm") || layer.find("Norm1d") != std::string_view::npos || layer.find("Norm2d") != std::string_view::npos ||
-         layer.find("Norm3d") != std::string_view::npos || layer == "PReLU" || layer == "LSTM" || layer == "GRU" || layer == "RNN";
+  return layer.starts_with("Linear") || layer.starts_with("Bilinear") || layer.starts_with("Conv") ||
+         layer.starts_with("LazyConv") || layer.starts_with("LazyLinear") || layer.starts_with("Embedding") ||
+         layer.ends_with("Norm") || layer.find("Norm1d") != std::string_view::npos ||
+         layer.find("Norm2d") != std::string_view::npos || layer.find("Norm3d") != std::string_view::npos ||
+         layer == "PReLU" || layer == "LSTM" || layer == "GRU" || layer == "RNN";
 }
 
-bool has_bias(std::string_view layer) { return has_weight(layer) && !layer.starts_with("Embedding") && layer != "RMSNorm" && layer != "PReLU"; }
+bool has_bias(std::string_view layer) {
+  return has_weight(layer) && !layer.starts_with("Embedding") && layer != "RMSNorm" && layer != "PReLU";
+}
 
 // Names of the constructor's first arguments, under which the layer keeps them.
 std::vector<std::string_view> constructor_names(std::string_view layer) {
@@ -41,7 +46,8 @@ std::vector<std::string_view> constructor_names(std::string_view layer) {
   return {};
 }
 
-constexpr std::string_view kBackwardHooks[] = {"register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"};
+constexpr std::string_view kBackwardHooks[] = {"register_full_backward_hook", "register_backward_hook",
+                                               "register_full_backward_pre_hook"};
 
 }  // namespace
 
@@ -50,12 +56,15 @@ Registration* Interpreter::registration(ir::Span span) {
   return registrations_.back().get();
 }
 
-bool Interpreter::span_contains_name(const ir::Module& module, ir::Span span, std::initializer_list<std::string_view> names) const {
+bool Interpreter::span_contains_name(const ir::Module& module, ir::Span span,
+                                     std::initializer_list<std::string_view> names) const {
   std::string_view source = module.source->text(span);
-  if (std::ranges::none_of(names, [&](std::string_view name) { return source.find(name) != std::string_view::npos; })) return false;
+  if (std::ranges::none_of(names, [&](std::string_view name) { return source.find(name) != std::string_view::npos; }))
+    return false;
   for (const ir::Expr& expr : module.exprs) {
     if (expr.span.begin < span.begin || expr.span.end > span.end) continue;
-    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && one_of(expr.name.text(), names)) return true;
+    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && one_of(expr.name.text(), names))
+      return true;
   }
   return false;
 }
@@ -65,7 +74,8 @@ Value Interpreter::named_in(FunctionObject* function, const ir::Expr& expr) {
   const ir::Module& module = *function->module;
   if (expr.kind == ir::ExprKind::Attribute && function->owner && function->function->params.count > 0) {
     const ir::Expr& object = module.expr(expr.a);
-    bool of_self = object.kind == ir::ExprKind::Name && object.name == module.params[function->function->params.first].name;
+    bool of_self =
+        object.kind == ir::ExprKind::Name && object.name == module.params[function->function->params.first].name;
     return of_self ? class_attribute(function->owner, expr.name) : nullptr;
   }
   if (expr.kind != ir::ExprKind::Name || static_cast<ir::Scope>(expr.op) == ir::Scope::Local) return nullptr;
@@ -90,10 +100,14 @@ bool Interpreter::reads_gradient(FunctionObject* function, int depth) {
   const ir::Span body = function->function->span;
   for (const ir::Expr& expr : module.exprs) {
     if (expr.span.begin < body.begin || expr.span.end > body.end) continue;
-    if (expr.kind == ir::ExprKind::Attribute && expr.name == names::grad && module.expr(expr.a).name.text() != "autograd") return true;
+    if (expr.kind == ir::ExprKind::Attribute && expr.name == names::grad &&
+        module.expr(expr.a).name.text() != "autograd")
+      return true;
     if (expr.kind != ir::ExprKind::Call || depth == deepest) continue;
     Value callee = named_in(function, module.expr(expr.a));
-    if (callee && callee->kind == Kind::Function && callee != function && reads_gradient(as<FunctionObject>(callee), depth + 1)) return true;
+    if (callee && callee->kind == Kind::Function && callee != function &&
+        reads_gradient(as<FunctionObject>(callee), depth + 1))
+      return true;
   }
   return false;
 }
@@ -107,7 +121,8 @@ void Interpreter::report_registration(Registration* where, Value hook, std::stri
   result.subject = receiver(where->where.span, method);
   Value function = hook;
   while (function && (function->kind == Kind::Partial || function->kind == Kind::Method))
-    function = function->kind == Kind::Partial ? as<PartialObject>(function)->function : as<MethodObject>(function)->function;
+    function =
+        function->kind == Kind::Partial ? as<PartialObject>(function)->function : as<MethodObject>(function)->function;
   if (function && function->kind == Kind::Function && reads_gradient(as<FunctionObject>(function))) {
     auto* object = as<FunctionObject>(function);
     Event reads = result;
@@ -136,12 +151,14 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
   handle->made_in_region = traced();
   if (traced()) {
     // module.register_forward_hook(...) in forward: the handle cannot be kept across the graph
-    graph_break(EventKind::Unsupported, arguments.span, "GB0013", "torch.nn.Module." + std::string(name), text(arguments.span));
+    graph_break(EventKind::Unsupported, arguments.span, "GB0013", "torch.nn.Module." + std::string(name),
+                text(arguments.span));
   }
   if (!frame_->region) {
     for (InstanceObject* root : compiled_modules_called_) {
       bool below = false;
-      each_module(root, [&](InstanceObject* one, const std::string&) { below = below || (one == module && one != root); });
+      each_module(root,
+                  [&](InstanceObject* one, const std::string&) { below = below || (one == module && one != root); });
       if (!below) continue;
       Event late = event(EventKind::LateHook, arguments.span);
       late.callee = name;
@@ -168,8 +185,11 @@ Value Interpreter::register_module_hook(InstanceObject* module, std::string_view
 namespace {
 
 constexpr std::string_view kOnlyTensorsHave[] = {
-    "item", "tolist", "nonzero", "masked_select", "any", "all", "argmax", "argmin", "amax", "amin", "cumsum", "sum", "mean", "unsqueeze", "squeeze", "flatten", "view", "reshape", "permute",
-    "transpose", "contiguous", "expand", "expand_as", "masked_fill", "scatter", "gather", "index_select", "softmax", "log_softmax", "detach", "unique", "bincount", "numel", "clamp", "isnan", "isinf", "ne", "eq"};
+    "item",    "tolist",  "nonzero",      "masked_select", "any",         "all",       "argmax",    "argmin",
+    "amax",    "amin",    "cumsum",       "sum",           "mean",        "unsqueeze", "squeeze",   "flatten",
+    "view",    "reshape", "permute",      "transpose",     "contiguous",  "expand",    "expand_as", "masked_fill",
+    "scatter", "gather",  "index_select", "softmax",       "log_softmax", "detach",    "unique",    "bincount",
+    "numel",   "clamp",   "isnan",        "isinf",         "ne",          "eq"};
 
 }  // namespace
 
@@ -184,7 +204,8 @@ Value Interpreter::unknown_method(const ir::Expr& callee, Arguments& arguments) 
     report_checkpoint_settings(name, arguments);
   }
   // In traced code, what has these methods is a tensor, or an array, which Dynamo traces as one.
-  if (traced() && std::find(std::begin(kOnlyTensorsHave), std::end(kOnlyTensorsHave), name) != std::end(kOnlyTensorsHave)) {
+  if (traced() &&
+      std::find(std::begin(kOnlyTensorsHave), std::end(kOnlyTensorsHave), name) != std::end(kOnlyTensorsHave)) {
     return tensor_method(heap_.tensor(Origin::Unknown), name, arguments);
   }
   return heap_.unknown;
@@ -198,7 +219,8 @@ std::vector<std::pair<std::string, Value>> Interpreter::named_children(InstanceO
     if (value->kind == Kind::Compiled) value = as<CompiledObject>(value)->target;
     if (value->kind == Kind::Instance && as<InstanceObject>(value)->module) result.emplace_back(std::move(name), value);
   };
-  for (std::size_t i = 0; i < module->attributes.keys().size(); ++i) add(std::string(module->attributes.keys()[i].text()), module->attributes.values()[i]);
+  for (std::size_t i = 0; i < module->attributes.keys().size(); ++i)
+    add(std::string(module->attributes.keys()[i].text()), module->attributes.values()[i]);
   if (module->payload && module->payload->kind == Kind::List) {
     auto* list = as<SequenceObject>(module->payload);
     for (std::size_t i = 0; i < list->items.size(); ++i) add(std::to_string(i), list->items[i]);
@@ -223,7 +245,8 @@ void Interpreter::each_module(Value root, const std::function<void(InstanceObjec
     if (value->kind != Kind::Instance || !as<InstanceObject>(value)->module || !seen.insert(value).second) continue;
     visit(as<InstanceObject>(value), path);
     auto children = named_children(as<InstanceObject>(value));
-    for (auto child = children.rbegin(); child != children.rend(); ++child) todo.emplace_back(path.empty() ? child->first : path + "." + child->first, child->second);
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      todo.emplace_back(path.empty() ? child->first : path + "." + child->first, child->second);
   }
 }
 
@@ -234,7 +257,8 @@ std::vector<std::pair<std::string, Value>> Interpreter::named_parameters(Value r
   return result;
 }
 
-void Interpreter::add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen, std::vector<std::pair<std::string, Value>>& result) {
+void Interpreter::add_parameters(Value root, const std::string& prefix, std::unordered_set<Value>& seen,
+                                 std::vector<std::pair<std::string, Value>>& result) {
   if (root->kind != Kind::Instance || !as<InstanceObject>(root)->module || !seen.insert(root).second) return;
   auto* module = as<InstanceObject>(root);
   std::string_view layer = layer_name(module->cls);
@@ -242,7 +266,8 @@ void Interpreter::add_parameters(Value root, const std::string& prefix, std::uno
   if (has_bias(layer)) builtin_layer_attribute(module, names::bias);
   for (std::size_t i = 0; i < module->attributes.keys().size(); ++i) {
     Value value = module->attributes.values()[i];
-    if (value->kind == Kind::Tensor && as<TensorObject>(value)->parameter) result.emplace_back(prefix + std::string(module->attributes.keys()[i].text()), value);
+    if (value->kind == Kind::Tensor && as<TensorObject>(value)->parameter)
+      result.emplace_back(prefix + std::string(module->attributes.keys()[i].text()), value);
   }
   if (module->payload && module->payload->kind == Kind::List) {
     for (Value value : as<SequenceObject>(module->payload)->items) {
@@ -258,7 +283,8 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
   Value first = arguments.get(0, {});
   known = true;
   if (name == "__init__") {
-    if (traced() && frame_->function && frame_->function->name == names::init && frame_->self == module) frame_->module_init = arguments.span;
+    if (traced() && frame_->function && frame_->function->name == names::init && frame_->self == module)
+      frame_->module_init = arguments.span;
     std::string_view layer = layer_name(module->cls);
     if (layer == "Sequential") {
       std::vector<Value> items = arguments.positional;
@@ -293,27 +319,36 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
     }
     return heap_.none;
   }
-  if (name.starts_with("register_") && name.ends_with("_hook") && !name.starts_with("register_state") && !name.starts_with("register_load")) return register_module_hook(module, name, arguments);
+  if (name.starts_with("register_") && name.ends_with("_hook") && !name.starts_with("register_state") &&
+      !name.starts_with("register_load"))
+    return register_module_hook(module, name, arguments);
   if (one_of(name, {"append", "extend", "insert", "pop"}) && module->payload && module->payload->kind == Kind::List) {
     sequence_method(as<SequenceObject>(module->payload), name, arguments);
     return module;
   }
   if (one_of(name, {"append"}) && module->payload == nullptr) return heap_.unknown;
-  if (one_of(name, {"keys", "values", "items", "update", "pop", "clear", "get"}) && module->payload && module->payload->kind == Kind::Dict)
+  if (one_of(name, {"keys", "values", "items", "update", "pop", "clear", "get"}) && module->payload &&
+      module->payload->kind == Kind::Dict)
     return dict_method(as<DictObject>(module->payload), name, arguments);
   if (name == "__len__") return length(module);
   if (one_of(name, {"parameters", "named_parameters"})) {
     std::vector<Value> items;
-    for (auto& [path, value] : named_parameters(module)) items.push_back(name == "parameters" ? value : heap_.sequence(Kind::Tuple, {heap_.string(path), value}));
+    for (auto& [path, value] : named_parameters(module))
+      items.push_back(name == "parameters" ? value : heap_.sequence(Kind::Tuple, {heap_.string(path), value}));
     if (!entry_mode_) {
       auto* parameter = heap_.tensor(Origin::Parameter);
       parameter->parameter = true;
       parameter->dtype = Dtype::Float;
-      return heap_.some(Kind::Tuple, name == "parameters" ? static_cast<Value>(parameter) : heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str), parameter}));
+      return heap_.some(Kind::Tuple, name == "parameters"
+                                         ? static_cast<Value>(parameter)
+                                         : heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str), parameter}));
     }
     return heap_.sequence(Kind::Tuple, std::move(items));
   }
-  if (one_of(name, {"buffers", "named_buffers"})) return heap_.some(Kind::Tuple, name == "buffers" ? static_cast<Value>(heap_.tensor(Origin::Buffer)) : heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str), heap_.tensor(Origin::Buffer)}));
+  if (one_of(name, {"buffers", "named_buffers"}))
+    return heap_.some(Kind::Tuple, name == "buffers" ? static_cast<Value>(heap_.tensor(Origin::Buffer))
+                                                     : heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str),
+                                                                                    heap_.tensor(Origin::Buffer)}));
   if (one_of(name, {"modules", "named_modules", "children", "named_children"})) {
     std::vector<Value> items;
     bool named = name.starts_with("named_");
@@ -323,13 +358,16 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
         items.push_back(named ? heap_.sequence(Kind::Tuple, {key, one}) : static_cast<Value>(one));
       });
     } else {
-      for (auto& [path, child] : named_children(module)) items.push_back(named ? heap_.sequence(Kind::Tuple, {heap_.string(path), child}) : child);
+      for (auto& [path, child] : named_children(module))
+        items.push_back(named ? heap_.sequence(Kind::Tuple, {heap_.string(path), child}) : child);
     }
     return heap_.sequence(Kind::Tuple, std::move(items));
   }
   if (one_of(name, {"register_buffer", "register_parameter", "add_module", "register_module"})) {
     Value attribute_name = arguments.get(0, "name");
-    Value value = arguments.get(1, name == "register_buffer" ? "tensor" : name == "register_parameter" ? "param" : "module");
+    Value value = arguments.get(1, name == "register_buffer"      ? "tensor"
+                                   : name == "register_parameter" ? "param"
+                                                                  : "module");
     if (attribute_name && attribute_name->kind == Kind::Str && attribute_name->known && value) {
       if (value->kind == Kind::Tensor) {
         auto* tensor = heap_.make<TensorObject>(*as<TensorObject>(value));
@@ -337,7 +375,9 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
         value = tensor;
       }
       Symbol attribute = Symbol::intern(as<StrObject>(attribute_name)->value);
-      report_replaced_parameter(module->attributes.get(attribute), value, receiver(arguments.span, name) + "." + as<StrObject>(attribute_name)->value, arguments.span);
+      report_replaced_parameter(module->attributes.get(attribute), value,
+                                receiver(arguments.span, name) + "." + as<StrObject>(attribute_name)->value,
+                                arguments.span);
       heap_.set_attribute(module, module->attributes, attribute, value);
     }
     return heap_.none;
@@ -351,7 +391,9 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
       changes = changes || as<TensorObject>(value)->requires_grad != now;
       heap_.change(as<TensorObject>(value))->requires_grad = now;
     }
-    each_module(module, [&](InstanceObject* one, const std::string&) { heap_.change_module(one)->module->parameters_require_grad = now; });
+    each_module(module, [&](InstanceObject* one, const std::string&) {
+      heap_.change_module(one)->module->parameters_require_grad = now;
+    });
     if (traced() && changes && now != Truth::Unknown) {
       Event result = event(EventKind::RequiresGradCalled, arguments.span);
       result.gb_id = "GB0125";
@@ -365,11 +407,14 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
   if (one_of(name, {"train", "eval"})) {
     Value mode = arguments.get(0, "mode");
     auto on = name == "eval" ? std::optional(false) : mode ? truth(mode) : std::optional(true);
-    each_module(module, [&](InstanceObject* one, const std::string&) { heap_.change_module(one)->module->training = on; });
+    each_module(module,
+                [&](InstanceObject* one, const std::string&) { heap_.change_module(one)->module->training = on; });
     return module;
   }
-  if (one_of(name, {"to", "cuda", "cpu", "half", "float", "double", "bfloat16", "apply", "share_memory", "type", "to_empty"})) {
-    if (name == "apply" && first) each_module(module, [&](InstanceObject* one, const std::string&) { call_value(first, {one}); });
+  if (one_of(name, {"to", "cuda", "cpu", "half", "float", "double", "bfloat16", "apply", "share_memory", "type",
+                    "to_empty"})) {
+    if (name == "apply" && first)
+      each_module(module, [&](InstanceObject* one, const std::string&) { call_value(first, {one}); });
     return module;
   }
   if (name == "compile") {
@@ -399,7 +444,8 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
     dict->exact = false;
     return dict;
   }
-  if (one_of(name, {"zero_grad", "load_state_dict", "flatten_parameters", "_register_state_dict_hook", "_register_load_state_dict_pre_hook", "register_load_state_dict_post_hook",
+  if (one_of(name, {"zero_grad", "load_state_dict", "flatten_parameters", "_register_state_dict_hook",
+                    "_register_load_state_dict_pre_hook", "register_load_state_dict_post_hook",
                     "register_state_dict_pre_hook", "register_load_state_dict_pre_hook", "__delattr__"}))
     return heap_.none;
   if (one_of(name, {"_get_name", "extra_repr", "__repr__"})) return heap_.typed(Kind::Str);
@@ -425,8 +471,12 @@ Value Interpreter::builtin_layer_attribute(InstanceObject* instance, Symbol name
     parameter->dtype_name = Symbol::intern("float32");
     parameter->requires_grad = instance->module->parameters_require_grad;
     const auto& given = instance->module->arguments;
-    auto size = [&](std::size_t i) { return i < given.size() && given[i]->kind == Kind::Int && given[i]->known ? as<IntObject>(given[i])->value : -1; };
-    if (layer == "Linear") parameter->shape = name == names::weight ? std::vector<std::int64_t>{size(1), size(0)} : std::vector<std::int64_t>{size(1)};
+    auto size = [&](std::size_t i) {
+      return i < given.size() && given[i]->kind == Kind::Int && given[i]->known ? as<IntObject>(given[i])->value : -1;
+    };
+    if (layer == "Linear")
+      parameter->shape =
+          name == names::weight ? std::vector<std::int64_t>{size(1), size(0)} : std::vector<std::int64_t>{size(1)};
     if (layer == "Embedding" && name == names::weight) parameter->shape = std::vector<std::int64_t>{size(0), size(1)};
     heap_.set_attribute(instance, instance->attributes, name, parameter);
     return parameter;
@@ -477,11 +527,17 @@ Value Interpreter::call_builtin_layer(InstanceObject* layer, const std::string& 
   if (weights && needs != Truth::Yes && truth(grad_mode_) != std::optional(false)) {
     Truth own = layer->module->parameters_require_grad;
     for (Symbol parameter : {names::weight, names::bias}) {
-      if (Value value = layer->attributes.get(parameter); value && value->kind == Kind::Tensor) own = std::max(own == Truth::Unknown ? Truth::No : own, as<TensorObject>(value)->requires_grad == Truth::Yes ? Truth::Yes : own);
+      if (Value value = layer->attributes.get(parameter); value && value->kind == Kind::Tensor)
+        own = std::max(own == Truth::Unknown ? Truth::No : own,
+                       as<TensorObject>(value)->requires_grad == Truth::Yes ? Truth::Yes : own);
     }
-    if (Value weight = layer->attributes.get(names::weight); weight && weight->kind == Kind::Tensor && as<TensorObject>(weight)->requires_grad == Truth::No) own = Truth::No;
-    if (own == Truth::Yes) needs = Truth::Yes;
-    else if (own == Truth::Unknown) needs = Truth::Unknown;
+    if (Value weight = layer->attributes.get(names::weight);
+        weight && weight->kind == Kind::Tensor && as<TensorObject>(weight)->requires_grad == Truth::No)
+      own = Truth::No;
+    if (own == Truth::Yes)
+      needs = Truth::Yes;
+    else if (own == Truth::Unknown)
+      needs = Truth::Unknown;
   }
   auto* result = heap_.tensor(Origin::Intermediate);
   result->requires_grad = needs;
@@ -504,7 +560,9 @@ Value Interpreter::call_builtin_layer(InstanceObject* layer, const std::string& 
   }
   if (input && input->shape) {
     const auto& given = layer->module->arguments;
-    auto size = [&](std::size_t i) { return i < given.size() && given[i]->kind == Kind::Int && given[i]->known ? as<IntObject>(given[i])->value : -1; };
+    auto size = [&](std::size_t i) {
+      return i < given.size() && given[i]->kind == Kind::Int && given[i]->known ? as<IntObject>(given[i])->value : -1;
+    };
     if (name == "Linear") {
       result->shape = input->shape;
       if (!result->shape->empty()) result->shape->back() = size(1);
@@ -517,8 +575,9 @@ Value Interpreter::call_builtin_layer(InstanceObject* layer, const std::string& 
         (*result->shape)[0] = input->shape->front();
         (*result->shape)[1] = size(1);
       }
-    } else if (!one_of(name, {"Flatten", "Unflatten", "Fold", "Unfold", "Upsample", "PixelShuffle", "PixelUnshuffle", "EmbeddingBag", "Bilinear"}) && name.find("Pool") == std::string_view::npos &&
-               name.find("Pad") == std::string_view::npos) {
+    } else if (!one_of(name, {"Flatten", "Unflatten", "Fold", "Unfold", "Upsample", "PixelShuffle", "PixelUnshuffle",
+                              "EmbeddingBag", "Bilinear"}) &&
+               name.find("Pool") == std::string_view::npos && name.find("Pad") == std::string_view::npos) {
       result->shape = input->shape;
     }
   }

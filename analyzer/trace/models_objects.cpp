@@ -1,6 +1,7 @@
-// Objects whose class is not in source and has no model of its own: a lock, a thread, a buffer, an optimizer, a storage.
-// What Dynamo does with their methods are records of the profile, so all that is followed here is which object is which.
-// Beside them the tensor facts that Dynamo keeps as objects: a tensor's address and an autograd.Function's two passes.
+// Objects whose class is not in source and has no model of its own: a lock, a thread, a buffer, an optimizer, a
+// storage. What Dynamo does with their methods are records of the profile, so all that is followed here is which object
+// is which. Beside them the tensor facts that Dynamo keeps as objects: a tensor's address and an autograd.Function's
+// two passes.
 #include <algorithm>
 
 #include "analyzer/trace/interpreter.h"
@@ -16,7 +17,9 @@ namespace {
 constexpr std::string_view kAddress = "torch.Tensor.data_ptr";
 constexpr std::string_view kCoroutine = "types.CoroutineType";
 
-bool is_address(Value value) { return value->kind == Kind::Instance && as<InstanceObject>(value)->cls->name == kAddress; }
+bool is_address(Value value) {
+  return value->kind == Kind::Instance && as<InstanceObject>(value)->cls->name == kAddress;
+}
 
 }  // namespace
 
@@ -41,8 +44,10 @@ const profile::Callable* Interpreter::profiled_method(const ClassObject* cls, st
   return nullptr;
 }
 
-Value Interpreter::call_profiled_method(const InstanceObject* instance, std::string_view name, const Arguments& arguments) {
-  if (instance->cls->name == "contextlib.ExitStack" && name == "enter_context" && !arguments.positional.empty()) return enter_on_stack(arguments.positional.front(), arguments.span);
+Value Interpreter::call_profiled_method(const InstanceObject* instance, std::string_view name,
+                                        const Arguments& arguments) {
+  if (instance->cls->name == "contextlib.ExitStack" && name == "enter_context" && !arguments.positional.empty())
+    return enter_on_stack(arguments.positional.front(), arguments.span);
   if (instance->cls->name == "torch.library.Library" && instance->payload) {
     library_method(instance, name, arguments);
     return heap_.unknown;
@@ -51,14 +56,21 @@ Value Interpreter::call_profiled_method(const InstanceObject* instance, std::str
   if (!method) return nullptr;
   report_profiled(std::string(method->name), arguments);
   // The profiler that the region made is wanted by what goes on after the break, which Dynamo cannot hand it to.
-  if (instance->cls->name == "torch.profiler.profile" && instance->serial > region_serial_) graph_break(EventKind::Unsupported, arguments.span, "GB0212", method->name, text(arguments.span));
+  if (instance->cls->name == "torch.profiler.profile" && instance->serial > region_serial_)
+    graph_break(EventKind::Unsupported, arguments.span, "GB0212", method->name, text(arguments.span));
   switch (method->returns) {
-    case profile::Returns::Bool: return heap_.typed(Kind::Bool);
-    case profile::Returns::Int: return heap_.typed(Kind::Int);
-    case profile::Returns::Float: return heap_.typed(Kind::Float);
-    case profile::Returns::String: return heap_.typed(Kind::Str);
-    case profile::Returns::None: return heap_.none;
-    default: return heap_.unknown;
+    case profile::Returns::Bool:
+      return heap_.typed(Kind::Bool);
+    case profile::Returns::Int:
+      return heap_.typed(Kind::Int);
+    case profile::Returns::Float:
+      return heap_.typed(Kind::Float);
+    case profile::Returns::String:
+      return heap_.typed(Kind::Str);
+    case profile::Returns::None:
+      return heap_.none;
+    default:
+      return heap_.unknown;
   }
 }
 
@@ -74,17 +86,20 @@ void Interpreter::run_getattribute(InstanceObject* instance, Symbol name) {
 }
 
 // Python:  stack.enter_context(torch.no_grad())
-// ExitStack's own Python is traced, and calls the manager's __enter__ through its type. A generator or a class in source
-// takes that; of the managers that Dynamo has a model for, it has no such function.
+// ExitStack's own Python is traced, and calls the manager's __enter__ through its type. A generator or a class in
+// source takes that; of the managers that Dynamo has a model for, it has no such function.
 Value Interpreter::enter_on_stack(Value manager, ir::Span span) {
-  if (manager->kind == Kind::Instance && class_attribute(as<InstanceObject>(manager)->cls, names::enter)) return call_method(manager, "__enter__", {});
+  if (manager->kind == Kind::Instance && class_attribute(as<InstanceObject>(manager)->cls, names::enter))
+    return call_method(manager, "__enter__", {});
   if (manager->kind != Kind::Context) return heap_.unknown;
   const std::string& name = as<ContextObject>(manager)->name;
   std::string_view id;
   if (one_of(name, {"no_grad", "enable_grad", "set_grad_enabled"})) id = "GB0007";
   if (name == "nullcontext") id = "GB0147";
   if (name == "autocast") id = "GB0467";
-  if (!id.empty()) graph_break(id == "GB0007" ? EventKind::SkippedCall : EventKind::Unsupported, span, id, "contextlib.ExitStack.enter_context", text(span));
+  if (!id.empty())
+    graph_break(id == "GB0007" ? EventKind::SkippedCall : EventKind::Unsupported, span, id,
+                "contextlib.ExitStack.enter_context", text(span));
   Value value = as<ContextObject>(manager)->argument;
   return value ? value : heap_.unknown;
 }
@@ -92,11 +107,14 @@ Value Interpreter::enter_on_stack(Value manager, ir::Span span) {
 // ------------------------------------------------------------------------------------------------ coroutines
 
 // Dynamo runs the body of `async def` where it is called and hands its result on in place of a coroutine.
-Value Interpreter::make_coroutine() { return opaque_instance(kCoroutine); }
+Value Interpreter::make_coroutine() {
+  return opaque_instance(kCoroutine);
+}
 
 bool Interpreter::drive_coroutine(const InstanceObject* instance, std::string_view name, const Arguments& arguments) {
   if (instance->cls->name != kCoroutine || !one_of(name, {"send", "throw", "close"})) return false;
-  graph_break(EventKind::Unsupported, arguments.span, "GB6270", name, text(arguments.span), "Dynamo has run the coroutine already");
+  graph_break(EventKind::Unsupported, arguments.span, "GB6270", name, text(arguments.span),
+              "Dynamo has run the coroutine already");
   return true;
 }
 
@@ -134,7 +152,9 @@ void Interpreter::report_out_shape(const std::string& name, const Arguments& arg
   Value out = arguments.keyword("out");
   if (!traced() || out->kind != Kind::Tensor || arguments.positional.empty()) return;
   std::string_view plain = std::string_view(name).substr(name.rfind('.') + 1);
-  auto is_certain = [](const Shape& shape) { return shape && std::ranges::all_of(*shape, [](auto size) { return size >= 0; }); };
+  auto is_certain = [](const Shape& shape) {
+    return shape && std::ranges::all_of(*shape, [](auto size) { return size >= 0; });
+  };
   Shape result;
   for (Value value : arguments.positional) {
     if (value->kind != Kind::Tensor || !is_certain(as<TensorObject>(value)->shape)) return;
@@ -145,17 +165,19 @@ void Interpreter::report_out_shape(const std::string& name, const Arguments& arg
   if (one_of(plain, {"matmul", "mm", "bmm"})) {
     Value product = operator_result(profile_.callable(name), plain, arguments, nullptr);
     if (product->kind == Kind::Tensor) result = as<TensorObject>(product)->shape;
-  } else if (!one_of(plain, {"add", "sub", "mul", "div", "pow", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "abs", "neg", "clamp", "maximum", "minimum"})) {
+  } else if (!one_of(plain, {"add", "sub", "mul", "div", "pow", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid",
+                             "abs", "neg", "clamp", "maximum", "minimum"})) {
     return;
   }
   const Shape& given = as<TensorObject>(out)->shape;
-  if (is_certain(result) && is_certain(given) && *result != *given) graph_break(EventKind::Unsupported, arguments.span, "GB0247", name, text(arguments.span));
+  if (is_certain(result) && is_certain(given) && *result != *given)
+    graph_break(EventKind::Unsupported, arguments.span, "GB0247", name, text(arguments.span));
 }
 
 // Python:  LIB.define("twice(Tensor x) -> Tensor");  LIB.impl("twice", twice, "CPU")
 //          @torch.library.custom_op("mine::twice", mutates_args=())
-// An operator of one's own that has kernels for devices only: what it returns Dynamo cannot tell without running it. Who
-// registers a fake kernel does so beside the operator, so only its own module is looked at.
+// An operator of one's own that has kernels for devices only: what it returns Dynamo cannot tell without running it.
+// Who registers a fake kernel does so beside the operator, so only its own module is looked at.
 Value Interpreter::library_call(const std::string& name, const Arguments& arguments) {
   std::string_view plain = std::string_view(name).substr(name.rfind('.') + 1);
   Value first = arguments.get(0, {});
@@ -186,9 +208,12 @@ void Interpreter::library_method(const InstanceObject* library, std::string_view
   if (name == "define") op.module = frame_->module;
   if (name != "impl") return;
   Value key = arguments.get(2, "dispatch_key");
-  const bool device = key && key->kind == Kind::Str && key->known && one_of(as<StrObject>(key)->value, {"CPU", "CUDA", "XPU", "MPS", "HPU", "PrivateUse1"});
-  if (device) op.kernel = true;
-  else op.faked = true;
+  const bool device = key && key->kind == Kind::Str && key->known &&
+                      one_of(as<StrObject>(key)->value, {"CPU", "CUDA", "XPU", "MPS", "HPU", "PrivateUse1"});
+  if (device)
+    op.kernel = true;
+  else
+    op.faked = true;
 }
 
 // The function behind a custom_op: called like the function it decorates, but its body is not traced.
@@ -207,7 +232,8 @@ Value Interpreter::make_operator(const Arguments& arguments) {
 }
 
 void Interpreter::report_missing_fake(const Operator& op, std::string_view name, ir::Span span) {
-  if (op.kernel && !op.faked) graph_break(EventKind::Unsupported, span, "GB0090", name, text(span), "it has no fake kernel");
+  if (op.kernel && !op.faked)
+    graph_break(EventKind::Unsupported, span, "GB0090", name, text(span), "it has no fake kernel");
 }
 
 // ------------------------------------------------------------------------------------------------ autograd.Function
@@ -255,7 +281,8 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
   grad_mode_ = heap_.no;
   Value result = call(forward, passed);
   grad_mode_ = saved;
-  if (both && !raised_) with_gradients([&] { run_backward(cls, separate_context ? nullptr : context, result, arguments); });
+  if (both && !raised_)
+    with_gradients([&] { run_backward(cls, separate_context ? nullptr : context, result, arguments); });
   if (result->kind == Kind::Tensor) {
     auto* tensor = heap_.make<TensorObject>(*as<TensorObject>(result));
     tensor->requires_grad = needs;
@@ -268,7 +295,8 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
 bool Interpreter::report_unsupported_function(ClassObject* cls, const Arguments& arguments) {
   for (const auto& [name, id] : {std::pair{"vjp", "GB0145"}, std::pair{"jvp", "GB0144"}}) {
     if (!class_attribute(cls, Symbol::intern(name))) continue;
-    graph_break(EventKind::Unsupported, arguments.span, id, cls->name + ".apply", text(arguments.span), std::string("it defines `") + name + "`");
+    graph_break(EventKind::Unsupported, arguments.span, id, cls->name + ".apply", text(arguments.span),
+                std::string("it defines `") + name + "`");
     return true;
   }
   std::vector<Value> seen;

@@ -46,13 +46,16 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       return as<ClassObject>(first)->unknown_base ? heap_.typed(Kind::Bool) : heap_.no;
     }
     if (first->kind == Kind::Class && arguments.positional[1]->kind == Kind::External)
-      return is_subclass(as<ClassObject>(first), as<ExternalObject>(arguments.positional[1])->name) ? heap_.yes : heap_.typed(Kind::Bool);
+      return is_subclass(as<ClassObject>(first), as<ExternalObject>(arguments.positional[1])->name)
+                 ? heap_.yes
+                 : heap_.typed(Kind::Bool);
     return heap_.typed(Kind::Bool);
   }
   if (one_of(name, {"int", "float", "bool", "complex"})) {
     Kind kind = name == "int" ? Kind::Int : name == "float" ? Kind::Float : name == "bool" ? Kind::Bool : Kind::Complex;
     if (!first) return kind == Kind::Int ? heap_.integer(0) : kind == Kind::Float ? heap_.real(0) : heap_.no;
-    if (plain->kind == Kind::Tensor && as<TensorObject>(plain)->numpy && kind != Kind::Bool) return read_numpy(as<TensorObject>(plain), name, arguments);
+    if (plain->kind == Kind::Tensor && as<TensorObject>(plain)->numpy && kind != Kind::Bool)
+      return read_numpy(as<TensorObject>(plain), name, arguments);
     if (tensor) {
       if (!is_fullgraph()) graph_break(EventKind::ScalarRead, arguments.span, "GB0124", name, text(arguments.span));
       Value result = heap_.typed(kind);
@@ -67,14 +70,17 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       return result;
     }
     if (plain->known && (plain->kind == Kind::Int || plain->kind == Kind::Bool || plain->kind == Kind::Float)) {
-      double value = plain->kind == Kind::Int ? static_cast<double>(as<IntObject>(plain)->value)
-                     : plain->kind == Kind::Bool ? (as<BoolObject>(plain)->value ? 1.0 : 0.0) : as<FloatObject>(plain)->value;
-      if (kind == Kind::Int && std::isfinite(value) && std::fabs(value) < 9e15) return heap_.integer(static_cast<std::int64_t>(value));
+      double value = plain->kind == Kind::Int    ? static_cast<double>(as<IntObject>(plain)->value)
+                     : plain->kind == Kind::Bool ? (as<BoolObject>(plain)->value ? 1.0 : 0.0)
+                                                 : as<FloatObject>(plain)->value;
+      if (kind == Kind::Int && std::isfinite(value) && std::fabs(value) < 9e15)
+        return heap_.integer(static_cast<std::int64_t>(value));
       if (kind == Kind::Float) return heap_.real(value);
     }
     if (plain->known && plain->kind == Kind::Str && kind == Kind::Int) {
       const std::string& digits = as<StrObject>(plain)->value;
-      if (!digits.empty() && digits.size() < 18 && digits.find_first_not_of("0123456789") == std::string::npos) return heap_.integer(std::stoll(digits));
+      if (!digits.empty() && digits.size() < 18 && digits.find_first_not_of("0123456789") == std::string::npos)
+        return heap_.integer(std::stoll(digits));
     }
     Value result = heap_.typed(kind, first->sym);
     result->from_tensor = first->from_tensor;
@@ -82,7 +88,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
   }
   if (one_of(name, {"str", "repr", "format", "ascii"})) {
     if (tensor) {
-      graph_break(EventKind::Unsupported, arguments.span, name == "repr" ? "GB0569" : "GB0059", name, text(arguments.span));
+      graph_break(EventKind::Unsupported, arguments.span, name == "repr" ? "GB0569" : "GB0059", name,
+                  text(arguments.span));
     } else if (plain && (plain->kind == Kind::List || plain->kind == Kind::Tuple) && traced() && name != "format") {
       for (Value item : as<SequenceObject>(plain)->items) {
         if (item->kind == Kind::Tensor) {
@@ -93,8 +100,11 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     }
     if (!first) return heap_.string("");
     if (plain->known && plain->kind == Kind::Str && name == "str") return plain;
-    if (plain->known && plain->kind == Kind::Int && name != "format") return heap_.string(std::to_string(as<IntObject>(plain)->value));
-    if (plain->kind == Kind::Instance && name == "str" && class_attribute(as<InstanceObject>(plain)->cls, Symbol::intern("__str__"))) return call_method(plain, "__str__", {});
+    if (plain->known && plain->kind == Kind::Int && name != "format")
+      return heap_.string(std::to_string(as<IntObject>(plain)->value));
+    if (plain->kind == Kind::Instance && name == "str" &&
+        class_attribute(as<InstanceObject>(plain)->cls, Symbol::intern("__str__")))
+      return call_method(plain, "__str__", {});
     if (plain->kind == Kind::External) return heap_.string(as<ExternalObject>(plain)->name);
     return heap_.typed(Kind::Str);
   }
@@ -113,10 +123,14 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
         continue;
       }
       std::int64_t number = as<IntObject>(value)->value;
-      if (arguments.positional.size() == 1) to = number;
-      else if (i == 0) from = number;
-      else if (i == 1) to = number;
-      else step = number;
+      if (arguments.positional.size() == 1)
+        to = number;
+      else if (i == 0)
+        from = number;
+      else if (i == 1)
+        to = number;
+      else
+        step = number;
     }
     if (known && step != 0 && std::llabs((to - from) / step) <= 4096) {
       std::vector<Value> items;
@@ -138,7 +152,9 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     if (kind == Kind::Set) {
       std::vector<Value> unique;
       for (Value item : items->items) {
-        if (std::none_of(unique.begin(), unique.end(), [&](Value have) { return equal(have, item) == std::optional(true); })) unique.push_back(item);
+        if (std::none_of(unique.begin(), unique.end(),
+                         [&](Value have) { return equal(have, item) == std::optional(true); }))
+          unique.push_back(item);
       }
       result->items = unique;
     }
@@ -153,7 +169,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     SequenceObject* items = sequence_of(first ? first : heap_.unknown);
     Value start = arguments.get(1, "start");
     std::int64_t index = start && start->kind == Kind::Int && start->known ? as<IntObject>(start)->value : 0;
-    if (!items || !items->exact) return heap_.some(Kind::Tuple, heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Int), element_of(items)}));
+    if (!items || !items->exact)
+      return heap_.some(Kind::Tuple, heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Int), element_of(items)}));
     std::vector<Value> pairs;
     for (Value item : items->items) pairs.push_back(heap_.sequence(Kind::Tuple, {heap_.integer(index++), item}));
     return heap_.sequence(Kind::Tuple, std::move(pairs));
@@ -268,13 +285,16 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
         result = value;
       }
     }
-    return exact ? result : result->kind == Kind::Int || result->kind == Kind::Float ? heap_.typed(result->kind) : result;
+    return exact                                                      ? result
+           : result->kind == Kind::Int || result->kind == Kind::Float ? heap_.typed(result->kind)
+                                                                      : result;
   }
   if (one_of(name, {"sorted", "reversed"})) {
     SequenceObject* items = first ? sequence_of(first) : nullptr;
     if (!items) return heap_.some(Kind::List, nullptr);
     if (name == "sorted" && traced()) {
-      bool tensors = std::any_of(items->items.begin(), items->items.end(), [](Value v) { return v->kind == Kind::Tensor; });
+      bool tensors =
+          std::any_of(items->items.begin(), items->items.end(), [](Value v) { return v->kind == Kind::Tensor; });
       if (tensors && !arguments.keyword("key")) {
         graph_break(EventKind::Unsupported, arguments.span, "GB0207", "sorted", text(arguments.span));
         return heap_.some(Kind::List, element_of(items));
@@ -285,24 +305,31 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     if (name == "reversed") {
       std::reverse(result.begin(), result.end());
     } else {
-      bool comparable = !arguments.keyword("key") && std::all_of(result.begin(), result.end(), [&](Value v) { return v->known && (v->kind == Kind::Int || v->kind == Kind::Str) && v->kind == result.front()->kind; });
+      bool comparable = !arguments.keyword("key") && std::all_of(result.begin(), result.end(), [&](Value v) {
+        return v->known && (v->kind == Kind::Int || v->kind == Kind::Str) && v->kind == result.front()->kind;
+      });
       if (!comparable) return heap_.some(Kind::List, element_of(items));
-      std::stable_sort(result.begin(), result.end(), [&](Value a, Value b) { return truth(compare(ir::CompareOp::Less, a, b, arguments.span)) == std::optional(true); });
-      if (Value reverse = arguments.keyword("reverse"); reverse && truth(reverse) == std::optional(true)) std::reverse(result.begin(), result.end());
+      std::stable_sort(result.begin(), result.end(), [&](Value a, Value b) {
+        return truth(compare(ir::CompareOp::Less, a, b, arguments.span)) == std::optional(true);
+      });
+      if (Value reverse = arguments.keyword("reverse"); reverse && truth(reverse) == std::optional(true))
+        std::reverse(result.begin(), result.end());
     }
     return heap_.sequence(Kind::List, std::move(result));
   }
   if (name == "iter") {
     if (!first) return heap_.unknown;
     if (first->kind == Kind::Iterator) return first;
-    if (first->kind == Kind::Instance && class_attribute(as<InstanceObject>(first)->cls, names::iter)) return call_method(first, "__iter__", {});
+    if (first->kind == Kind::Instance && class_attribute(as<InstanceObject>(first)->cls, names::iter))
+      return call_method(first, "__iter__", {});
     auto* iterator = heap_.make<IteratorObject>();
     SequenceObject* items = sequence_of(first);
     iterator->sequence = items ? items : heap_.some(Kind::Tuple, nullptr);
     return iterator;
   }
   if (name == "next") {
-    if (first && first->kind == Kind::Instance && class_attribute(as<InstanceObject>(first)->cls, names::next)) return call_method(first, "__next__", {});
+    if (first && first->kind == Kind::Instance && class_attribute(as<InstanceObject>(first)->cls, names::next))
+      return call_method(first, "__next__", {});
     if (!first || first->kind != Kind::Iterator) {
       if (first && first->kind == Kind::Tuple) return element_of(as<SequenceObject>(first));
       return heap_.unknown;
@@ -319,7 +346,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
   if (one_of(name, {"getattr", "hasattr"}) && arguments.positional.size() >= 2) {
     Value attribute_name = arguments.positional[1];
     bool asks = name == "hasattr";
-    if (attribute_name->kind != Kind::Str || !attribute_name->known) return asks ? heap_.typed(Kind::Bool) : heap_.unknown;
+    if (attribute_name->kind != Kind::Str || !attribute_name->known)
+      return asks ? heap_.typed(Kind::Bool) : heap_.unknown;
     Value standard = arguments.get(2, {});
     Value pending = raised_;
     Value found = attribute_or_null(first, Symbol::intern(as<StrObject>(attribute_name)->value), arguments.span);
@@ -327,10 +355,12 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       raised_ = pending;
       found = nullptr;
     }
-    bool open = first->kind == Kind::Unknown || first->kind == Kind::Union || first->kind == Kind::External || first->kind == Kind::PyModule;
+    bool open = first->kind == Kind::Unknown || first->kind == Kind::Union || first->kind == Kind::External ||
+                first->kind == Kind::PyModule;
     if (first->kind == Kind::Instance) {
       auto* instance = as<InstanceObject>(first);
-      bool own = instance->attributes.get(Symbol::intern(as<StrObject>(attribute_name)->value)) || class_attribute(instance->cls, Symbol::intern(as<StrObject>(attribute_name)->value));
+      bool own = instance->attributes.get(Symbol::intern(as<StrObject>(attribute_name)->value)) ||
+                 class_attribute(instance->cls, Symbol::intern(as<StrObject>(attribute_name)->value));
       open = !own && (instance->opaque || instance->cls->unknown_base);
     }
     if (first->kind == Kind::PyModule && found && found->kind != Kind::Unknown) open = false;
@@ -338,10 +368,15 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
       open = !profile_.callable(as<ExternalObject>(first)->name + "." + as<StrObject>(attribute_name)->value);
     }
     if (asks) return open ? heap_.typed(Kind::Bool, heap_.sym(text(arguments.span))) : heap_.boolean(found != nullptr);
-    if (!found) return standard ? standard : (open ? heap_.unknown : (raise_exception("builtins.AttributeError", arguments.span), heap_.unknown));
+    if (!found)
+      return standard
+                 ? standard
+                 : (open ? heap_.unknown : (raise_exception("builtins.AttributeError", arguments.span), heap_.unknown));
     if (open && standard) {
       if (standard->kind == Kind::None || found->kind != Kind::Unknown) return heap_.join(found, standard);
-      if (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float || standard->kind == Kind::Str) return heap_.typed(standard->kind, found->sym);
+      if (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float ||
+          standard->kind == Kind::Str)
+        return heap_.typed(standard->kind, found->sym);
       return heap_.join(found, standard);
     }
     return found;
@@ -349,12 +384,16 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
   if (name == "setattr" && arguments.positional.size() == 3) {
     Value attribute_name = arguments.positional[1];
     if (attribute_name->kind == Kind::Str && attribute_name->known)
-      set_attribute(first, Symbol::intern(as<StrObject>(attribute_name)->value), arguments.positional[2], arguments.span, arguments.positional_spans.empty() ? arguments.span : arguments.positional_spans[0]);
+      set_attribute(first, Symbol::intern(as<StrObject>(attribute_name)->value), arguments.positional[2],
+                    arguments.span,
+                    arguments.positional_spans.empty() ? arguments.span : arguments.positional_spans[0]);
     return heap_.none;
   }
   if (name == "callable") {
     if (!first || first->kind == Kind::Unknown || first->kind == Kind::Union) return heap_.typed(Kind::Bool);
-    if (first->kind == Kind::Instance) return heap_.boolean(as<InstanceObject>(first)->module || class_attribute(as<InstanceObject>(first)->cls, names::call));
+    if (first->kind == Kind::Instance)
+      return heap_.boolean(as<InstanceObject>(first)->module ||
+                           class_attribute(as<InstanceObject>(first)->cls, names::call));
     return heap_.boolean(one_of(type_name(*first), {"function", "type", "object"}));
   }
   if (name == "type" && arguments.positional.size() == 1) {
@@ -370,9 +409,11 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
     return plain->kind == Kind::Int || plain->kind == Kind::Float ? heap_.typed(plain->kind) : heap_.unknown;
   }
   if (name == "round") return arguments.positional.size() > 1 ? heap_.typed(Kind::Float) : heap_.typed(Kind::Int);
-  if (name == "pow" && arguments.positional.size() == 2) return binary(ir::BinaryOp::Pow, first, arguments.positional[1], arguments.span);
+  if (name == "pow" && arguments.positional.size() == 2)
+    return binary(ir::BinaryOp::Pow, first, arguments.positional[1], arguments.span);
   if (name == "divmod" && arguments.positional.size() == 2)
-    return heap_.sequence(Kind::Tuple, {binary(ir::BinaryOp::FloorDiv, first, arguments.positional[1], arguments.span), binary(ir::BinaryOp::Mod, first, arguments.positional[1], arguments.span)});
+    return heap_.sequence(Kind::Tuple, {binary(ir::BinaryOp::FloorDiv, first, arguments.positional[1], arguments.span),
+                                        binary(ir::BinaryOp::Mod, first, arguments.positional[1], arguments.span)});
   if (name == "property" || name == "staticmethod" || name == "classmethod") {
     Kind kind = name == "property" ? Kind::Property : name == "staticmethod" ? Kind::StaticMethod : Kind::ClassMethod;
     return first ? static_cast<Value>(heap_.make<PropertyObject>(kind, first)) : heap_.unknown;
@@ -401,13 +442,16 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments) {
 
 Value Interpreter::string_method(StrObject* string, std::string_view name, Arguments& arguments) {
   Value first = arguments.get(0, {});
-  auto text_of = [](Value value) -> const std::string* { return value && value->kind == Kind::Str && value->known ? &as<StrObject>(value)->value : nullptr; };
+  auto text_of = [](Value value) -> const std::string* {
+    return value && value->kind == Kind::Str && value->known ? &as<StrObject>(value)->value : nullptr;
+  };
   if (name == "format") return heap_.typed(Kind::Str);
   if (name == "startswith" || name == "endswith") {
     if (string->known && first && first->kind == Kind::Tuple) {
       for (Value one : as<SequenceObject>(first)->items) {
         const std::string* part = text_of(one);
-        if (part && (name == "startswith" ? string->value.starts_with(*part) : string->value.ends_with(*part))) return heap_.yes;
+        if (part && (name == "startswith" ? string->value.starts_with(*part) : string->value.ends_with(*part)))
+          return heap_.yes;
       }
       return heap_.no;
     }
@@ -415,7 +459,8 @@ Value Interpreter::string_method(StrObject* string, std::string_view name, Argum
     if (!string->known || !part) return heap_.typed(Kind::Bool);
     return heap_.boolean(name == "startswith" ? string->value.starts_with(*part) : string->value.ends_with(*part));
   }
-  if (one_of(name, {"isdigit", "isalpha", "isidentifier", "isupper", "islower", "isspace", "isnumeric"})) return heap_.typed(Kind::Bool);
+  if (one_of(name, {"isdigit", "isalpha", "isidentifier", "isupper", "islower", "isspace", "isnumeric"}))
+    return heap_.typed(Kind::Bool);
   if (one_of(name, {"find", "index", "count", "rfind"})) {
     const std::string* part = text_of(first);
     if (string->known && part && name == "find") {
@@ -429,7 +474,8 @@ Value Interpreter::string_method(StrObject* string, std::string_view name, Argum
     if (string->known && by && !by->empty() && arguments.positional.size() == 1 && name == "split") {
       std::vector<Value> parts;
       std::size_t from = 0;
-      for (std::size_t at; (at = string->value.find(*by, from)) != std::string::npos; from = at + by->size()) parts.push_back(heap_.string(string->value.substr(from, at - from)));
+      for (std::size_t at; (at = string->value.find(*by, from)) != std::string::npos; from = at + by->size())
+        parts.push_back(heap_.string(string->value.substr(from, at - from)));
       parts.push_back(heap_.string(string->value.substr(from)));
       return heap_.sequence(Kind::List, std::move(parts));
     }
@@ -442,7 +488,9 @@ Value Interpreter::string_method(StrObject* string, std::string_view name, Argum
       auto to = value.find_last_not_of(" \t\n\r");
       return heap_.string(from == std::string::npos ? "" : value.substr(from, to - from + 1));
     }
-    for (char& c : value) c = static_cast<char>(name == "lower" ? std::tolower(static_cast<unsigned char>(c)) : std::toupper(static_cast<unsigned char>(c)));
+    for (char& c : value)
+      c = static_cast<char>(name == "lower" ? std::tolower(static_cast<unsigned char>(c))
+                                            : std::toupper(static_cast<unsigned char>(c)));
     return heap_.string(value);
   }
   if (name == "join") {
@@ -464,7 +512,8 @@ Value Interpreter::string_method(StrObject* string, std::string_view name, Argum
     const std::string* to = text_of(arguments.get(1, {}));
     if (from && to && !from->empty()) {
       std::string value = string->value;
-      for (std::size_t at = 0; (at = value.find(*from, at)) != std::string::npos; at += to->size()) value.replace(at, from->size(), *to);
+      for (std::size_t at = 0; (at = value.find(*from, at)) != std::string::npos; at += to->size())
+        value.replace(at, from->size(), *to);
       return heap_.string(value);
     }
   }
@@ -486,13 +535,16 @@ Value Interpreter::sequence_method(SequenceObject* sequence, std::string_view na
     sequence->items.clear();
     sequence->exact = false;
   };
-  if (hop_serial_ != 0 && one_of(name, {"append", "add", "extend", "update", "insert", "pop", "popleft", "clear", "reverse", "sort", "remove", "discard"}))
+  if (hop_serial_ != 0 && one_of(name, {"append", "add", "extend", "update", "insert", "pop", "popleft", "clear",
+                                        "reverse", "sort", "remove", "discard"}))
     report_side_effect(sequence, nullptr, arguments.span);
   if (name == "append" || name == "add") {
     if (!first) return heap_.none;
     heap_.change(sequence);
     if (sequence->exact && inexact_loops_ == 0) {
-      if (name == "add" && std::any_of(sequence->items.begin(), sequence->items.end(), [&](Value have) { return equal(have, first) == std::optional(true); })) return heap_.none;
+      if (name == "add" && std::any_of(sequence->items.begin(), sequence->items.end(),
+                                       [&](Value have) { return equal(have, first) == std::optional(true); }))
+        return heap_.none;
       sequence->items.push_back(first);
     } else {
       blur();
@@ -528,7 +580,8 @@ Value Interpreter::sequence_method(SequenceObject* sequence, std::string_view na
       sequence->items.insert(sequence->items.begin() + std::min(at, size), arguments.positional[1]);
     } else {
       blur();
-      sequence->element = sequence->element ? heap_.join(sequence->element, arguments.positional[1]) : arguments.positional[1];
+      sequence->element =
+          sequence->element ? heap_.join(sequence->element, arguments.positional[1]) : arguments.positional[1];
     }
     return heap_.none;
   }
@@ -584,7 +637,8 @@ Value Interpreter::sequence_method(SequenceObject* sequence, std::string_view na
   }
   if (name == "_asdict") {
     auto* dict = heap_.dict();
-    for (std::size_t i = 0; i < sequence->field_names.size() && i < sequence->items.size(); ++i) dict->entries.push_back({heap_.string(sequence->field_names[i].text()), sequence->items[i], false});
+    for (std::size_t i = 0; i < sequence->field_names.size() && i < sequence->items.size(); ++i)
+      dict->entries.push_back({heap_.string(sequence->field_names[i].text()), sequence->items[i], false});
     return dict;
   }
   if (name == "_replace") return sequence;
@@ -603,7 +657,8 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
     for (const auto& entry : dict->entries) result = result ? heap_.join(result, entry.value) : entry.value;
     return result;
   };
-  bool sure = dict->exact && std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
+  bool sure =
+      dict->exact && std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
   if (name == "get" || name == "pop" || name == "setdefault" || name == "__getitem__") {
     Value standard = arguments.get(1, "default");
     if (!standard) standard = name == "get" ? heap_.none : name == "setdefault" ? heap_.none : nullptr;
@@ -627,11 +682,14 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
       Value other = dict->element ? dict->element : nullptr;
       if (!other) {
         // kwargs.get("output_attentions"): whatever the caller passed
-        other = first->kind == Kind::Str && first->known ? heap_.symbolic(heap_.sym(as<StrObject>(first)->value)) : heap_.unknown;
-        if (standard && (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float)) other = heap_.typed(standard->kind, other->sym);
+        other = first->kind == Kind::Str && first->known ? heap_.symbolic(heap_.sym(as<StrObject>(first)->value))
+                                                         : heap_.unknown;
+        if (standard && (standard->kind == Kind::Bool || standard->kind == Kind::Int || standard->kind == Kind::Float))
+          other = heap_.typed(standard->kind, other->sym);
       }
       if (name == "setdefault") set_subscript(dict, first, standard, arguments.span);
-      if (standard && other->kind != standard->kind) return other->kind == Kind::Unknown ? other : heap_.join(other, standard);
+      if (standard && other->kind != standard->kind)
+        return other->kind == Kind::Unknown ? other : heap_.join(other, standard);
       return other;
     }
     if (result && standard) return heap_.join(result, standard);
@@ -644,7 +702,9 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
     return standard;
   }
   if (name == "items") {
-    if (!sure) return heap_.some(Kind::Tuple, heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str), all_values() ? all_values() : heap_.unknown}));
+    if (!sure)
+      return heap_.some(Kind::Tuple, heap_.sequence(Kind::Tuple, {heap_.typed(Kind::Str),
+                                                                  all_values() ? all_values() : heap_.unknown}));
     std::vector<Value> pairs;
     for (const auto& entry : dict->entries) pairs.push_back(heap_.sequence(Kind::Tuple, {entry.key, entry.value}));
     return heap_.sequence(Kind::Tuple, std::move(pairs));
@@ -658,27 +718,33 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
   }
   if (name == "update") {
     for (Value source : arguments.positional) {
-      if (source->kind == Kind::Instance && as<InstanceObject>(source)->payload) source = as<InstanceObject>(source)->payload;
+      if (source->kind == Kind::Instance && as<InstanceObject>(source)->payload)
+        source = as<InstanceObject>(source)->payload;
       if (source->kind == Kind::Dict) {
         for (const auto& entry : std::vector<DictObject::Entry>(as<DictObject>(source)->entries)) {
-          set_subscript(dict, entry.key, entry.maybe ? heap_.join(entry.value, heap_.unknown) : entry.value, arguments.span);
+          set_subscript(dict, entry.key, entry.maybe ? heap_.join(entry.value, heap_.unknown) : entry.value,
+                        arguments.span);
         }
         if (!as<DictObject>(source)->exact) {
           heap_.change(dict)->exact = false;
-          if (as<DictObject>(source)->element) dict->element = dict->element ? heap_.join(dict->element, as<DictObject>(source)->element) : as<DictObject>(source)->element;
+          if (as<DictObject>(source)->element)
+            dict->element = dict->element ? heap_.join(dict->element, as<DictObject>(source)->element)
+                                          : as<DictObject>(source)->element;
         }
         continue;
       }
       Value rounds = iterate(source, arguments.span);
       if (rounds->kind == Kind::Tuple && as<SequenceObject>(rounds)->exact) {
         for (Value pair : as<SequenceObject>(rounds)->items) {
-          if (pair->kind == Kind::Tuple && as<SequenceObject>(pair)->items.size() == 2) set_subscript(dict, as<SequenceObject>(pair)->items[0], as<SequenceObject>(pair)->items[1], arguments.span);
+          if (pair->kind == Kind::Tuple && as<SequenceObject>(pair)->items.size() == 2)
+            set_subscript(dict, as<SequenceObject>(pair)->items[0], as<SequenceObject>(pair)->items[1], arguments.span);
         }
       } else {
         heap_.change(dict)->exact = false;
       }
     }
-    for (const auto& [key, value] : arguments.keywords) set_subscript(dict, heap_.string(key.text()), value, arguments.span);
+    for (const auto& [key, value] : arguments.keywords)
+      set_subscript(dict, heap_.string(key.text()), value, arguments.span);
     if (arguments.more_keywords) heap_.change(dict)->exact = false;
     return heap_.none;
   }
@@ -694,7 +760,8 @@ Value Interpreter::dict_method(DictObject* dict, std::string_view name, Argument
     return heap_.none;
   }
   if (name == "__contains__" && first) return compare(ir::CompareOp::In, first, dict, arguments.span);
-  if (name == "popitem") return heap_.sequence(Kind::Tuple, {heap_.unknown, all_values() ? all_values() : heap_.unknown});
+  if (name == "popitem")
+    return heap_.sequence(Kind::Tuple, {heap_.unknown, all_values() ? all_values() : heap_.unknown});
   if (name == "move_to_end") return heap_.none;
   return heap_.unknown;
 }

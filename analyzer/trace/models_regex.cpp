@@ -1,5 +1,6 @@
-// Python's `re` on constant strings: libraries choose losses, kernels and layers by patterns over class and module names.
-// RE2 reads nearly all of Python's syntax and runs in linear time; a pattern that it rejects gives an unknown result.
+// Python's `re` on constant strings: libraries choose losses, kernels and layers by patterns over class and module
+// names. RE2 reads nearly all of Python's syntax and runs in linear time; a pattern that it rejects gives an unknown
+// result.
 #include <optional>
 
 #include <re2/re2.h>
@@ -27,7 +28,9 @@ std::optional<Match> match_from(const RE2& pattern, re2::StringPiece text, std::
   return result;
 }
 
-std::string_view text_of(re2::StringPiece piece) { return {piece.data(), piece.size()}; }
+std::string_view text_of(re2::StringPiece piece) {
+  return {piece.data(), piece.size()};
+}
 
 }  // namespace
 
@@ -36,9 +39,12 @@ Value Interpreter::call_regex(std::string_view name, const Arguments& arguments)
   auto text = constant(arguments.get(name == "sub" ? 2 : 1, "string"));
   constexpr std::size_t longest = 4096;
   bool plain = !arguments.more_positional && !arguments.more_keywords && !arguments.keyword("flags");
-  if (!pattern_text || !text || !plain || text->size() > longest || pattern_text->size() > longest) return heap_.unknown;
+  if (!pattern_text || !text || !plain || text->size() > longest || pattern_text->size() > longest)
+    return heap_.unknown;
   auto [place, fresh] = patterns_.try_emplace(std::string(*pattern_text));
-  if (fresh) place->second = std::make_shared<const RE2>(re2::StringPiece(pattern_text->data(), pattern_text->size()), RE2::Quiet);
+  if (fresh)
+    place->second =
+        std::make_shared<const RE2>(re2::StringPiece(pattern_text->data(), pattern_text->size()), RE2::Quiet);
   const RE2& pattern = *place->second;
   if (!pattern.ok()) return heap_.unknown;
   re2::StringPiece subject(text->data(), text->size());

@@ -13,7 +13,8 @@ using ir::Symbol;
 namespace {
 
 EventKind kind_of(std::string_view gb_id, std::string_view name) {
-  if (name.starts_with("logging.") || name.starts_with("warnings.") || name == "builtins.print") return EventKind::Output;
+  if (name.starts_with("logging.") || name.starts_with("warnings.") || name == "builtins.print")
+    return EventKind::Output;
   if (gb_id == "GB0036" || gb_id == "GB0246") return EventKind::DynamicShape;
   if (gb_id == "GB0033") return EventKind::DataDependentOperator;
   if (gb_id == "GB0124" || gb_id == "GB0109") return EventKind::ScalarRead;
@@ -38,8 +39,11 @@ void Interpreter::report_profiled(const std::string& name, const Arguments& argu
 // _allow_in_graph_einops); null for all others. Their own code is about strings and registries of backends.
 Value Interpreter::einops_result(std::string_view module, std::string_view function) {
   if (!module.starts_with("einops")) return nullptr;
-  if (module.starts_with("einops.layers") ? function == "forward" : one_of(function, {"rearrange", "reduce", "repeat", "einsum"})) return heap_.tensor(Origin::Intermediate);
-  if (function == "pack") return heap_.sequence(Kind::Tuple, {heap_.tensor(Origin::Intermediate), heap_.some(Kind::List, nullptr)});
+  if (module.starts_with("einops.layers") ? function == "forward"
+                                          : one_of(function, {"rearrange", "reduce", "repeat", "einsum"}))
+    return heap_.tensor(Origin::Intermediate);
+  if (function == "pack")
+    return heap_.sequence(Kind::Tuple, {heap_.tensor(Origin::Intermediate), heap_.some(Kind::List, nullptr)});
   if (function == "unpack") return heap_.some(Kind::List, heap_.tensor(Origin::Intermediate));
   return nullptr;
 }
@@ -48,8 +52,10 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   const std::string& name = function->name;
   if (name.starts_with("builtins.")) {
     std::string_view plain = std::string_view(name).substr(9);
-    if (plain == "super" && arguments.positional.size() == 1) graph_break(EventKind::Unsupported, arguments.span, "GB0193", "super", text(arguments.span));
-    if (!arguments.keywords.empty() && external_class(name)->is_exception) graph_break(EventKind::Unsupported, arguments.span, "GB0273", plain, text(arguments.span));
+    if (plain == "super" && arguments.positional.size() == 1)
+      graph_break(EventKind::Unsupported, arguments.span, "GB0193", "super", text(arguments.span));
+    if (!arguments.keywords.empty() && external_class(name)->is_exception)
+      graph_break(EventKind::Unsupported, arguments.span, "GB0273", plain, text(arguments.span));
     if (plain == "object.__getattribute__") {
       graph_break(EventKind::Unsupported, arguments.span, "GB0156", plain, text(arguments.span));
       return heap_.unknown;
@@ -59,7 +65,8 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   }
   if (name.starts_with("torch.") || name == "torch") return call_torch(name, arguments);
   if (std::size_t dot = name.rfind('.'); dot != std::string::npos) {
-    if (Value result = einops_result(std::string_view(name).substr(0, dot), std::string_view(name).substr(dot + 1))) return result;
+    if (Value result = einops_result(std::string_view(name).substr(0, dot), std::string_view(name).substr(dot + 1)))
+      return result;
   }
   bool known = true;
   Value result = call_stdlib(name, arguments, known);
@@ -71,11 +78,16 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   if (Value made = external_instance(name)) return made;
   if (const profile::Callable* callable = profile_.callable(name)) {
     switch (callable->returns) {
-      case profile::Returns::Bool: return heap_.typed(Kind::Bool);
-      case profile::Returns::Int: return heap_.typed(Kind::Int);
-      case profile::Returns::Float: return heap_.typed(Kind::Float);
-      case profile::Returns::String: return heap_.typed(Kind::Str);
-      default: break;
+      case profile::Returns::Bool:
+        return heap_.typed(Kind::Bool);
+      case profile::Returns::Int:
+        return heap_.typed(Kind::Int);
+      case profile::Returns::Float:
+        return heap_.typed(Kind::Float);
+      case profile::Returns::String:
+        return heap_.typed(Kind::Str);
+      default:
+        break;
     }
   }
   return heap_.unknown;
@@ -91,29 +103,36 @@ Value Interpreter::call_numpy(const std::string& name, const Arguments& argument
   constexpr std::string_view random = "numpy.random.";
   if (!name.starts_with(random)) {
     auto is_number = [](Value value) {
-      bool single = (value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact && as<SequenceObject>(value)->items.size() == 1;
+      bool single = (value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact &&
+                    as<SequenceObject>(value)->items.size() == 1;
       if (single) value = as<SequenceObject>(value)->items.front();
-      return (value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Bool) && !value->from_tensor;
+      return (value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Bool) &&
+             !value->from_tensor;
     };
-    bool makes_array = one_of(name.substr(name.rfind('.') + 1), {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "logspace", "geomspace", "tri", "indices"});
-    bool constant = !makes_array && !arguments.positional.empty() && arguments.keywords.empty() && !arguments.more_positional && !arguments.more_keywords &&
+    bool makes_array =
+        one_of(name.substr(name.rfind('.') + 1), {"zeros", "ones", "empty", "full", "eye", "identity", "arange",
+                                                  "linspace", "logspace", "geomspace", "tri", "indices"});
+    bool constant = !makes_array && !arguments.positional.empty() && arguments.keywords.empty() &&
+                    !arguments.more_positional && !arguments.more_keywords &&
                     std::all_of(arguments.positional.begin(), arguments.positional.end(), is_number);
     if (constant) return heap_.typed(Kind::Float);
     auto may_be_number = [&](Value value) { return value->kind == Kind::Unknown || is_number(value); };
-    bool open = !makes_array && arguments.keywords.empty() && !arguments.positional.empty() && std::all_of(arguments.positional.begin(), arguments.positional.end(), may_be_number);
+    bool open = !makes_array && arguments.keywords.empty() && !arguments.positional.empty() &&
+                std::all_of(arguments.positional.begin(), arguments.positional.end(), may_be_number);
     return open ? heap_.unknown : array;
   }
   std::string_view plain = std::string_view(name).substr(random.size());
-  bool by_shape = one_of(plain, {"rand", "randn"});                       // sizes are all they take
-  bool by_size = one_of(plain, {"random", "random_sample"});              // a size is the first that they take
-  bool by_limits = one_of(plain, {"uniform", "normal", "randint"});       // a size comes after two limits
+  bool by_shape = one_of(plain, {"rand", "randn"});                  // sizes are all they take
+  bool by_size = one_of(plain, {"random", "random_sample"});         // a size is the first that they take
+  bool by_limits = one_of(plain, {"uniform", "normal", "randint"});  // a size comes after two limits
   if (!by_shape && !by_size && !by_limits) return heap_.unknown;
   array->dtype = plain == "randint" ? Dtype::Int : Dtype::Float;
   Value size = arguments.keyword("size");
   if (!size && arguments.positional.size() > (by_limits ? 2u : 0u)) size = arguments.positional.back();
   if (size && size->kind != Kind::None) return array;
   if (arguments.more_positional || arguments.more_keywords) return heap_.unknown;
-  if (!is_fullgraph()) graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
+  if (!is_fullgraph())
+    graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
   Value drawn = heap_.typed(plain == "randint" ? Kind::Int : Kind::Float);
   drawn->from_tensor = true;
   return drawn;
@@ -196,8 +215,11 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     Value standard = arguments.keyword("default");
     return standard ? standard : heap_.unknown;
   }
-  if (name == "dataclasses.dataclass" || name == "pydantic.dataclasses.dataclass") return first && first->kind == Kind::Class ? decorate_class(as<ClassObject>(first), external(name)) : external(name);
-  if (name == "dataclasses.is_dataclass") return first && class_of(first) ? heap_.boolean(class_of(first)->dataclass) : heap_.typed(Kind::Bool);
+  if (name == "dataclasses.dataclass" || name == "pydantic.dataclasses.dataclass")
+    return first && first->kind == Kind::Class ? decorate_class(as<ClassObject>(first), external(name))
+                                               : external(name);
+  if (name == "dataclasses.is_dataclass")
+    return first && class_of(first) ? heap_.boolean(class_of(first)->dataclass) : heap_.typed(Kind::Bool);
   if (name == "collections.OrderedDict" || name == "collections.Counter") {
     auto* dict = heap_.dict();
     dict_method(dict, "update", arguments);
@@ -213,15 +235,17 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     return call_builtin("list", arguments);
   }
   if (name == "collections.namedtuple" || name == "typing.NamedTuple") return heap_.unknown;
-  if (name == "types.MethodType" && arguments.positional.size() == 2) return heap_.make<MethodObject>(arguments.positional[1], first);
+  if (name == "types.MethodType" && arguments.positional.size() == 2)
+    return heap_.make<MethodObject>(arguments.positional[1], first);
   if (name == "types.SimpleNamespace") {
     auto* instance = heap_.make<InstanceObject>(external_class("builtins.object"));
     for (const auto& [key, value] : arguments.keywords) instance->attributes.set(key, value);
     return instance;
   }
   if (name == "typing.cast" && arguments.positional.size() == 2) return arguments.positional[1];
-  if (one_of(name, {"typing.overload", "typing.final", "typing.runtime_checkable", "abc.abstractmethod", "typing.no_type_check", "typing_extensions.override",
-                    "typing.override", "functools.total_ordering"}))
+  if (one_of(name,
+             {"typing.overload", "typing.final", "typing.runtime_checkable", "abc.abstractmethod",
+              "typing.no_type_check", "typing_extensions.override", "typing.override", "functools.total_ordering"}))
     return first ? first : heap_.unknown;
   if (name == "typing.TypeVar" || name == "typing.NewType") return heap_.unknown;
   if (name == "enum.auto") return heap_.typed(Kind::Int);
@@ -257,9 +281,12 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
         graph_break(EventKind::ScalarRead, arguments.span, "GB0124", name, text(arguments.span));
         return heap_.typed(Kind::Float);
       }
-      if (plain->known && plain->kind == Kind::Int) values.push_back(static_cast<double>(as<IntObject>(plain)->value));
-      else if (plain->known && plain->kind == Kind::Float) values.push_back(as<FloatObject>(plain)->value);
-      else all = false;
+      if (plain->known && plain->kind == Kind::Int)
+        values.push_back(static_cast<double>(as<IntObject>(plain)->value));
+      else if (plain->known && plain->kind == Kind::Float)
+        values.push_back(as<FloatObject>(plain)->value);
+      else
+        all = false;
     }
     bool whole = one_of(function, {"ceil", "floor", "trunc", "gcd", "factorial", "comb", "lcm", "isqrt"});
     if (all && values.size() == 1) {
@@ -271,12 +298,14 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
       if (function == "ceil") return heap_.integer(static_cast<std::int64_t>(std::ceil(x)));
       if (function == "floor" || function == "trunc") return heap_.integer(static_cast<std::int64_t>(std::floor(x)));
     }
-    if (all && values.size() == 2 && function == "log" && values[0] > 0 && values[1] > 0) return heap_.real(std::log(values[0]) / std::log(values[1]));
+    if (all && values.size() == 2 && function == "log" && values[0] > 0 && values[1] > 0)
+      return heap_.real(std::log(values[0]) / std::log(values[1]));
     if (function == "prod" && first) {
       Value rounds = iterate(first, arguments.span);
       Value result = heap_.integer(1);
       if (rounds->kind == Kind::Tuple && as<SequenceObject>(rounds)->exact) {
-        for (Value item : as<SequenceObject>(rounds)->items) result = binary(ir::BinaryOp::Mul, result, item, arguments.span);
+        for (Value item : as<SequenceObject>(rounds)->items)
+          result = binary(ir::BinaryOp::Mul, result, item, arguments.span);
         return result;
       }
       return heap_.typed(Kind::Int);
@@ -287,13 +316,19 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
   if (name.starts_with("operator.") || name.starts_with("_operator.")) {
     std::string_view function = std::string_view(name).substr(name.find('.') + 1);
     static const std::map<std::string_view, ir::BinaryOp> binaries = {
-        {"add", ir::BinaryOp::Add}, {"sub", ir::BinaryOp::Sub}, {"mul", ir::BinaryOp::Mul}, {"truediv", ir::BinaryOp::Div}, {"floordiv", ir::BinaryOp::FloorDiv},
-        {"mod", ir::BinaryOp::Mod}, {"pow", ir::BinaryOp::Pow}, {"matmul", ir::BinaryOp::MatMul}, {"and_", ir::BinaryOp::And}, {"or_", ir::BinaryOp::Or}};
-    static const std::map<std::string_view, ir::CompareOp> comparisons = {{"eq", ir::CompareOp::Eq}, {"ne", ir::CompareOp::NotEq}, {"lt", ir::CompareOp::Less},
-        {"le", ir::CompareOp::LessEq}, {"gt", ir::CompareOp::Greater}, {"ge", ir::CompareOp::GreaterEq}, {"is_", ir::CompareOp::Is}};
+        {"add", ir::BinaryOp::Add},     {"sub", ir::BinaryOp::Sub},           {"mul", ir::BinaryOp::Mul},
+        {"truediv", ir::BinaryOp::Div}, {"floordiv", ir::BinaryOp::FloorDiv}, {"mod", ir::BinaryOp::Mod},
+        {"pow", ir::BinaryOp::Pow},     {"matmul", ir::BinaryOp::MatMul},     {"and_", ir::BinaryOp::And},
+        {"or_", ir::BinaryOp::Or}};
+    static const std::map<std::string_view, ir::CompareOp> comparisons = {
+        {"eq", ir::CompareOp::Eq},     {"ne", ir::CompareOp::NotEq},   {"lt", ir::CompareOp::Less},
+        {"le", ir::CompareOp::LessEq}, {"gt", ir::CompareOp::Greater}, {"ge", ir::CompareOp::GreaterEq},
+        {"is_", ir::CompareOp::Is}};
     if (arguments.positional.size() == 2) {
-      if (auto found = binaries.find(function); found != binaries.end()) return binary(found->second, first, arguments.positional[1], arguments.span);
-      if (auto found = comparisons.find(function); found != comparisons.end()) return compare(found->second, first, arguments.positional[1], arguments.span);
+      if (auto found = binaries.find(function); found != binaries.end())
+        return binary(found->second, first, arguments.positional[1], arguments.span);
+      if (auto found = comparisons.find(function); found != comparisons.end())
+        return compare(found->second, first, arguments.positional[1], arguments.span);
       if (function == "getitem") return subscript(first, arguments.positional[1], arguments.span, arguments.span);
     }
     if (function == "index" && first) {
@@ -309,9 +344,11 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     if (traced()) {
       bool holds_tensor = false;  // a list, tuple or dict of tensors is copied one by one
       if (plain->kind == Kind::List || plain->kind == Kind::Tuple)
-        holds_tensor = std::ranges::any_of(as<SequenceObject>(plain)->items, [](Value item) { return item->kind == Kind::Tensor; });
+        holds_tensor = std::ranges::any_of(as<SequenceObject>(plain)->items,
+                                           [](Value item) { return item->kind == Kind::Tensor; });
       if (plain->kind == Kind::Dict)
-        holds_tensor = std::ranges::any_of(as<DictObject>(plain)->entries, [](const auto& entry) { return entry.value->kind == Kind::Tensor; });
+        holds_tensor = std::ranges::any_of(as<DictObject>(plain)->entries,
+                                           [](const auto& entry) { return entry.value->kind == Kind::Tensor; });
       if ((plain->kind == Kind::Tensor || holds_tensor) && name == "copy.deepcopy") {
         graph_break(EventKind::Unsupported, arguments.span, "GB4198", name, text(arguments.span));
       } else if (plain->kind == Kind::Tensor) {
@@ -320,15 +357,19 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
         graph_break(EventKind::Unsupported, arguments.span, "GB4198", name, text(arguments.span));
       }
     }
-    if (name == "copy.copy" && one_of(type_name(*plain), {"list", "dict", "set"})) graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
+    if (name == "copy.copy" && one_of(type_name(*plain), {"list", "dict", "set"}))
+      graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
     switch (plain->kind) {
-      case Kind::Dict: return heap_.make<DictObject>(*as<DictObject>(plain));
-      case Kind::List: return heap_.make<SequenceObject>(*as<SequenceObject>(plain));
+      case Kind::Dict:
+        return heap_.make<DictObject>(*as<DictObject>(plain));
+      case Kind::List:
+        return heap_.make<SequenceObject>(*as<SequenceObject>(plain));
       case Kind::Instance: {
         auto* copy = heap_.make<InstanceObject>(*as<InstanceObject>(plain));
         return copy;
       }
-      default: return first;
+      default:
+        return first;
     }
   }
   // ---- logging, warnings
@@ -344,7 +385,8 @@ Value Interpreter::call_stdlib(const std::string& name, Arguments& arguments, bo
     partial->arguments = {first};
     return partial;
   }
-  if (name == "inspect.isfunction" || name == "inspect.ismethod" || name == "inspect.isclass") return heap_.typed(Kind::Bool);
+  if (name == "inspect.isfunction" || name == "inspect.ismethod" || name == "inspect.isclass")
+    return heap_.typed(Kind::Bool);
   if (name == "os.path.join" || name == "os.getenv" || name == "os.environ.get") {
     known = !traced() || name == "os.path.join";
     return name == "os.path.join" ? heap_.typed(Kind::Str) : heap_.unknown;
@@ -383,12 +425,16 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
   Value self = native->self;
   switch (self->kind) {
     case Kind::Str:
-    case Kind::Bytes: return string_method(as<StrObject>(self), name, arguments);
+    case Kind::Bytes:
+      return string_method(as<StrObject>(self), name, arguments);
     case Kind::List:
     case Kind::Tuple:
-    case Kind::Set: return sequence_method(as<SequenceObject>(self), name, arguments);
-    case Kind::Dict: return dict_method(as<DictObject>(self), name, arguments);
-    case Kind::Tensor: return tensor_method(as<TensorObject>(self), name, arguments);
+    case Kind::Set:
+      return sequence_method(as<SequenceObject>(self), name, arguments);
+    case Kind::Dict:
+      return dict_method(as<DictObject>(self), name, arguments);
+    case Kind::Tensor:
+      return tensor_method(as<TensorObject>(self), name, arguments);
     case Kind::Int:
     case Kind::Float:
     case Kind::Bool:
@@ -407,7 +453,8 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
     case Kind::Handle:
       if (name == "remove") {
         auto* handle = as<HandleObject>(self);
-        if (handle->made_in_region && handle->module) graph_break(EventKind::Unsupported, arguments.span, "GB0013", "RemovableHandle.remove", text(arguments.span));
+        if (handle->made_in_region && handle->module)
+          graph_break(EventKind::Unsupported, arguments.span, "GB0013", "RemovableHandle.remove", text(arguments.span));
         handle->registration->removed = true;
         if (handle->module && handle->hook) {
           auto* state = &*heap_.change_module(handle->module)->module;
@@ -467,7 +514,8 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
       if (name == "__setattr__" && arguments.positional.size() == 2) {
         Value attribute_name = arguments.positional[0];
         if (attribute_name->kind == Kind::Str && attribute_name->known)
-          heap_.set_attribute(instance, instance->attributes, Symbol::intern(as<StrObject>(attribute_name)->value), arguments.positional[1]);
+          heap_.set_attribute(instance, instance->attributes, Symbol::intern(as<StrObject>(attribute_name)->value),
+                              arguments.positional[1]);
         return heap_.none;
       }
       if (name == "__getattribute__" || name == "__getattr__") {
@@ -481,14 +529,17 @@ Value Interpreter::call_native(NativeObject* native, Arguments& arguments) {
       }
       if (name == "__init__") {
         if (instance->payload) {
-          if (instance->payload->kind == Kind::Dict) dict_method(as<DictObject>(instance->payload), "update", arguments);
-          else if (instance->payload->kind == Kind::List) sequence_method(as<SequenceObject>(instance->payload), "extend", arguments);
+          if (instance->payload->kind == Kind::Dict)
+            dict_method(as<DictObject>(instance->payload), "update", arguments);
+          else if (instance->payload->kind == Kind::List)
+            sequence_method(as<SequenceObject>(instance->payload), "extend", arguments);
         }
         return heap_.none;
       }
       return heap_.unknown;
     }
-    default: return heap_.unknown;
+    default:
+      return heap_.unknown;
   }
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 Dtype class_of_dtype(std::string_view name) {
   if (name == "bool") return Dtype::Bool;
-  if (name.starts_with("float") || name.starts_with("bfloat") || name == "half" || name == "double") return Dtype::Float;
+  if (name.starts_with("float") || name.starts_with("bfloat") || name == "half" || name == "double")
+    return Dtype::Float;
   if (name.starts_with("complex") || name == "cfloat" || name == "cdouble") return Dtype::Complex;
   if (name.starts_with("int") || name.starts_with("uint") || name == "long" || name == "short") return Dtype::Int;
   return Dtype::Unknown;
@@ -58,33 +59,60 @@ void literal_shape(Value value, std::vector<std::int64_t>& shape, Dtype& dtype, 
       if (!sequence->items.empty()) literal_shape(sequence->items.front(), shape, dtype, known);
       break;
     }
-    case Kind::Bool: dtype = Dtype::Bool; break;
-    case Kind::Int: dtype = Dtype::Int; break;
-    case Kind::Float: dtype = Dtype::Float; break;
-    case Kind::Complex: dtype = Dtype::Complex; break;
-    default: known = false; break;
+    case Kind::Bool:
+      dtype = Dtype::Bool;
+      break;
+    case Kind::Int:
+      dtype = Dtype::Int;
+      break;
+    case Kind::Float:
+      dtype = Dtype::Float;
+      break;
+    case Kind::Complex:
+      dtype = Dtype::Complex;
+      break;
+    default:
+      known = false;
+      break;
   }
 }
 
-constexpr std::string_view kFactories[] = {"zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "linspace", "logspace", "eye",
-                                           "tensor", "empty_strided", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like",
-                                           "randint_like", "normal", "as_tensor", "from_numpy", "scalar_tensor", "hann_window", "hamming_window",
-                                           "tril_indices", "triu_indices", "range", "complex", "sparse_coo_tensor", "bernoulli", "multinomial", "poisson"};
+constexpr std::string_view kFactories[] = {"zeros",         "ones",          "empty",          "full",
+                                           "rand",          "randn",         "randint",        "randperm",
+                                           "arange",        "linspace",      "logspace",       "eye",
+                                           "tensor",        "empty_strided", "zeros_like",     "ones_like",
+                                           "empty_like",    "full_like",     "rand_like",      "randn_like",
+                                           "randint_like",  "normal",        "as_tensor",      "from_numpy",
+                                           "scalar_tensor", "hann_window",   "hamming_window", "tril_indices",
+                                           "triu_indices",  "range",         "complex",        "sparse_coo_tensor",
+                                           "bernoulli",     "multinomial",   "poisson"};
 
 const std::unordered_set<std::string_view>& keeps_shape() {
   static const std::unordered_set<std::string_view> names = {
-      "abs", "neg", "exp", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "gelu", "silu", "elu", "selu",
-      "leaky_relu", "softplus", "softmax", "log_softmax", "dropout", "clamp", "clip", "clamp_min", "clamp_max", "round", "floor", "ceil", "trunc", "frac", "sign", "square", "pow",
-      "add", "sub", "mul", "div", "true_divide", "add_", "sub_", "mul_", "div_", "float", "double", "half", "bfloat16", "int", "long", "short", "bool", "to",
-      "type", "type_as", "contiguous", "clone", "detach", "detach_", "cpu", "cuda", "requires_grad_", "masked_fill", "masked_fill_", "fill_", "zero_", "cumsum", "cumprod", "flip",
-      "roll", "tril", "triu", "isnan", "isinf", "isfinite", "logical_not", "logical_and", "logical_or", "eq", "ne", "lt", "le", "gt", "ge", "layer_norm", "normalize",
-      "erf", "erfc", "reciprocal", "nan_to_num", "hardtanh", "hardswish", "mish", "relu_", "relu6", "rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like", "copy_",
-      "uniform_", "normal_", "bernoulli_", "exponential_", "clamp_", "logsigmoid", "softsign", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_fill", "index_add", "sort", "argsort", "cummax"};
+      "abs",         "neg",          "exp",        "log",        "log2",     "log10",       "log1p",
+      "sqrt",        "rsqrt",        "sin",        "cos",        "tan",      "tanh",        "sigmoid",
+      "relu",        "gelu",         "silu",       "elu",        "selu",     "leaky_relu",  "softplus",
+      "softmax",     "log_softmax",  "dropout",    "clamp",      "clip",     "clamp_min",   "clamp_max",
+      "round",       "floor",        "ceil",       "trunc",      "frac",     "sign",        "square",
+      "pow",         "add",          "sub",        "mul",        "div",      "true_divide", "add_",
+      "sub_",        "mul_",         "div_",       "float",      "double",   "half",        "bfloat16",
+      "int",         "long",         "short",      "bool",       "to",       "type",        "type_as",
+      "contiguous",  "clone",        "detach",     "detach_",    "cpu",      "cuda",        "requires_grad_",
+      "masked_fill", "masked_fill_", "fill_",      "zero_",      "cumsum",   "cumprod",     "flip",
+      "roll",        "tril",         "triu",       "isnan",      "isinf",    "isfinite",    "logical_not",
+      "logical_and", "logical_or",   "eq",         "ne",         "lt",       "le",          "gt",
+      "ge",          "layer_norm",   "normalize",  "erf",        "erfc",     "reciprocal",  "nan_to_num",
+      "hardtanh",    "hardswish",    "mish",       "relu_",      "relu6",    "rand_like",   "randn_like",
+      "zeros_like",  "ones_like",    "empty_like", "full_like",  "copy_",    "uniform_",    "normal_",
+      "bernoulli_",  "exponential_", "clamp_",     "logsigmoid", "softsign", "scatter",     "scatter_",
+      "scatter_add", "scatter_add_", "index_fill", "index_add",  "sort",     "argsort",     "cummax"};
   return names;
 }
 
 const std::unordered_set<std::string_view>& reductions() {
-  static const std::unordered_set<std::string_view> names = {"sum", "mean", "prod", "max", "min", "amax", "amin", "any", "all", "argmax", "argmin", "norm", "std", "var", "median", "logsumexp", "nansum", "nanmean", "count_nonzero"};
+  static const std::unordered_set<std::string_view> names = {
+      "sum",    "mean", "prod", "max", "min",    "amax",      "amin",   "any",     "all",          "argmax",
+      "argmin", "norm", "std",  "var", "median", "logsumexp", "nansum", "nanmean", "count_nonzero"};
   return names;
 }
 
@@ -112,7 +140,8 @@ Truth Interpreter::requires_grad_of(const Arguments& arguments) {
       case Kind::Unknown:
         if (result == Truth::No) result = Truth::Unknown;
         break;
-      default: break;
+      default:
+        break;
     }
   };
   for (Value value : arguments.positional) look(value);
@@ -123,7 +152,8 @@ Truth Interpreter::requires_grad_of(const Arguments& arguments) {
 }
 
 // The result of an operator: what its name, its arguments and the profile say.
-Value Interpreter::operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments, Value self) {
+Value Interpreter::operator_result(const profile::Callable* callable, std::string_view name, const Arguments& arguments,
+                                   Value self) {
   using profile::Returns;
   auto* result = heap_.tensor(Origin::Intermediate);
   TensorObject* first = self && self->kind == Kind::Tensor ? as<TensorObject>(self) : nullptr;
@@ -142,7 +172,8 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
   std::function<void(Value)> collect_marks = [&](Value value) {
     if (value->kind == Kind::Tensor) {
       for (auto mark : as<TensorObject>(value)->marks) {
-        if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end()) result->marks.push_back(mark);
+        if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end())
+          result->marks.push_back(mark);
       }
     } else if (value->kind == Kind::List || value->kind == Kind::Tuple) {
       for (Value item : as<SequenceObject>(value)->items) collect_marks(item);
@@ -169,13 +200,18 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     result->dtype_name = Symbol::intern(chosen);
   } else if (dtype && dtype->kind != Kind::None) {
     result->dtype = Dtype::Unknown;
-  } else if (one_of(plain_name, {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_and", "logical_or", "logical_xor", "any", "all", "bool",
-                           "signbit", "isin", "isclose", "greater", "less", "not_equal", "equal"})) {
+  } else if (one_of(plain_name, {"eq",          "ne",      "lt",       "le",          "gt",          "ge",
+                                 "isnan",       "isinf",   "isfinite", "logical_not", "logical_and", "logical_or",
+                                 "logical_xor", "any",     "all",      "bool",        "signbit",     "isin",
+                                 "isclose",     "greater", "less",     "not_equal",   "equal"})) {
     result->dtype = Dtype::Bool;
     result->dtype_name = Symbol::intern("bool");
-  } else if (one_of(plain_name, {"argmax", "argmin", "argsort", "nonzero", "long", "int", "short", "searchsorted", "bucketize", "count_nonzero", "bincount", "multinomial", "one_hot", "floor_divide_int"})) {
+  } else if (one_of(plain_name,
+                    {"argmax", "argmin", "argsort", "nonzero", "long", "int", "short", "searchsorted", "bucketize",
+                     "count_nonzero", "bincount", "multinomial", "one_hot", "floor_divide_int"})) {
     result->dtype = Dtype::Int;
-  } else if (one_of(plain_name, {"float", "double", "half", "bfloat16", "softmax", "sigmoid", "tanh", "exp", "log", "sqrt", "mean", "linear", "embedding", "rand", "randn", "layer_norm"})) {
+  } else if (one_of(plain_name, {"float", "double", "half", "bfloat16", "softmax", "sigmoid", "tanh", "exp", "log",
+                                 "sqrt", "mean", "linear", "embedding", "rand", "randn", "layer_norm"})) {
     result->dtype = Dtype::Float;
   } else if (one_of(plain_name, {"to", "type"}) && dtype == nullptr) {
     // .to(device) keeps the dtype, .to(other) takes its
@@ -184,18 +220,23 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
       if (value->kind == Kind::Unknown) result->dtype = result->dtype == Dtype::Float ? Dtype::Float : Dtype::Unknown;
     }
   } else if (plain_name == "where" && all.positional.size() >= 3) {
-    result->dtype = all.positional[1]->kind == Kind::Tensor ? as<TensorObject>(all.positional[1])->dtype : Dtype::Unknown;
+    result->dtype =
+        all.positional[1]->kind == Kind::Tensor ? as<TensorObject>(all.positional[1])->dtype : Dtype::Unknown;
   } else if (plain_name == "where" && all.positional.size() == 1) {
     result->dtype = Dtype::Int;  // places, as those of nonzero
     result->dtype_name = Symbol::intern("int64");
   } else if (plain_name == "masked_fill" || plain_name == "view" || plain_name == "reshape") {
   }
-  if (one_of(plain_name, {"type_as"}) && all.positional.size() > 1 && all.positional[1]->kind == Kind::Tensor) result->dtype = as<TensorObject>(all.positional[1])->dtype;
+  if (one_of(plain_name, {"type_as"}) && all.positional.size() > 1 && all.positional[1]->kind == Kind::Tensor)
+    result->dtype = as<TensorObject>(all.positional[1])->dtype;
   if (result->dtype == Dtype::Int || result->dtype == Dtype::Bool) result->requires_grad = Truth::No;
-  if (one_of(plain_name, {"detach", "argmax", "argmin", "sign", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like"})) result->requires_grad = Truth::No;
+  if (one_of(plain_name, {"detach", "argmax", "argmin", "sign", "zeros_like", "ones_like", "empty_like", "rand_like",
+                          "randn_like"}))
+    result->requires_grad = Truth::No;
 
   auto integer = [&](Value value) -> std::optional<std::int64_t> {
-    return value && value->kind == Kind::Int && value->known ? std::optional(as<IntObject>(value)->value) : std::nullopt;
+    return value && value->kind == Kind::Int && value->known ? std::optional(as<IntObject>(value)->value)
+                                                             : std::nullopt;
   };
   if (first && first->shape) {
     const auto& shape = *first->shape;
@@ -203,8 +244,12 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     if (keeps_shape().contains(name)) {
       result->shape = shape;
       for (Value value : arguments.positional) {
-        if (value->kind == Kind::Tensor && value != first && one_of(plain_name, {"add", "sub", "mul", "div", "pow", "eq", "ne", "lt", "gt", "le", "ge", "logical_and", "logical_or"})) {
-          result->shape = as<TensorObject>(value)->shape && as<TensorObject>(value)->shape->size() <= shape.size() ? Shape(shape) : Shape();
+        if (value->kind == Kind::Tensor && value != first &&
+            one_of(plain_name, {"add", "sub", "mul", "div", "pow", "eq", "ne", "lt", "gt", "le", "ge", "logical_and",
+                                "logical_or"})) {
+          result->shape = as<TensorObject>(value)->shape && as<TensorObject>(value)->shape->size() <= shape.size()
+                              ? Shape(shape)
+                              : Shape();
         }
       }
     } else if (reductions().contains(name)) {
@@ -216,8 +261,10 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
         std::int64_t at = *axis < 0 ? *axis + rank : *axis;
         if (at >= 0 && at < rank) {
           result->shape = shape;
-          if (keep) (*result->shape)[static_cast<std::size_t>(at)] = 1;
-          else result->shape->erase(result->shape->begin() + at);
+          if (keep)
+            (*result->shape)[static_cast<std::size_t>(at)] = 1;
+          else
+            result->shape->erase(result->shape->begin() + at);
         }
       }
     } else if (one_of(name, {"view", "reshape", "expand"})) {
@@ -286,9 +333,11 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     } else if (name == "stack" || name == "cat") {
       if (name == "stack") {
         Value tensors = arguments.get(0, "tensors");
-        if (tensors && (tensors->kind == Kind::List || tensors->kind == Kind::Tuple) && as<SequenceObject>(tensors)->exact) {
+        if (tensors && (tensors->kind == Kind::List || tensors->kind == Kind::Tuple) &&
+            as<SequenceObject>(tensors)->exact) {
           result->shape = shape;
-          result->shape->insert(result->shape->begin(), static_cast<std::int64_t>(as<SequenceObject>(tensors)->items.size()));
+          result->shape->insert(result->shape->begin(),
+                                static_cast<std::int64_t>(as<SequenceObject>(tensors)->items.size()));
         }
       } else {
         result->shape = std::vector<std::int64_t>(shape.size(), -1);
@@ -296,7 +345,11 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     } else if (name == "linear") {
       Value weight = arguments.get(1, "weight");
       result->shape = shape;
-      if (!shape.empty()) result->shape->back() = weight && weight->kind == Kind::Tensor && as<TensorObject>(weight)->shape && !as<TensorObject>(weight)->shape->empty() ? as<TensorObject>(weight)->shape->front() : -1;
+      if (!shape.empty())
+        result->shape->back() = weight && weight->kind == Kind::Tensor && as<TensorObject>(weight)->shape &&
+                                        !as<TensorObject>(weight)->shape->empty()
+                                    ? as<TensorObject>(weight)->shape->front()
+                                    : -1;
     } else if (name == "matmul" || name == "mm" || name == "bmm") {
       Value other = self ? arguments.get(0, "other") : arguments.get(1, "other");
       if (other && other->kind == Kind::Tensor) return binary(ir::BinaryOp::MatMul, first, other, arguments.span);
@@ -313,7 +366,8 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
   Returns returns = callable ? callable->returns : Returns::Tensor;
   if (one_of(name, {"max", "min", "sort", "topk", "median", "mode", "cummax", "cummin", "kthvalue"})) {
     Value dim = self ? arguments.get(0, "dim") : arguments.get(1, "dim");
-    bool pair = (dim && dim->kind == Kind::Int) || one_of(name, {"sort", "topk", "mode", "cummax", "cummin", "kthvalue"});
+    bool pair =
+        (dim && dim->kind == Kind::Int) || one_of(name, {"sort", "topk", "mode", "cummax", "cummin", "kthvalue"});
     if (!pair && dim && dim->kind == Kind::Unknown) return heap_.unknown;
     if (pair) {
       auto* indices = heap_.make<TensorObject>(*result);
@@ -325,37 +379,58 @@ Value Interpreter::operator_result(const profile::Callable* callable, std::strin
     }
     return result;
   }
-  if (one_of(name, {"split", "chunk", "unbind", "tensor_split", "meshgrid", "broadcast_tensors", "split_with_sizes", "hsplit", "vsplit", "dsplit"})) {
+  if (one_of(name, {"split", "chunk", "unbind", "tensor_split", "meshgrid", "broadcast_tensors", "split_with_sizes",
+                    "hsplit", "vsplit", "dsplit"})) {
     std::size_t offset = self ? 0 : 1;
-    result->shape = first && first->shape ? Shape(std::vector<std::int64_t>(first->shape->size() - (name == "unbind" && !first->shape->empty() ? 1 : 0), -1)) : Shape();
+    result->shape = first && first->shape
+                        ? Shape(std::vector<std::int64_t>(
+                              first->shape->size() - (name == "unbind" && !first->shape->empty() ? 1 : 0), -1))
+                        : Shape();
     Value by = arguments.get(offset, name == "chunk" ? "chunks" : "split_size");
     std::optional<std::int64_t> count;
     if (name == "chunk") count = integer(by);
-    if ((name == "split" || name == "split_with_sizes") && by && (by->kind == Kind::List || by->kind == Kind::Tuple) && as<SequenceObject>(by)->exact)
+    if ((name == "split" || name == "split_with_sizes") && by && (by->kind == Kind::List || by->kind == Kind::Tuple) &&
+        as<SequenceObject>(by)->exact)
       count = static_cast<std::int64_t>(as<SequenceObject>(by)->items.size());
     if (name == "unbind" && first && first->shape && !first->shape->empty()) {
       auto axis = integer(arguments.get(offset, "dim")).value_or(0);
       if (axis < 0) axis += static_cast<std::int64_t>(first->shape->size());
-      if (axis >= 0 && axis < static_cast<std::int64_t>(first->shape->size()) && (*first->shape)[static_cast<std::size_t>(axis)] >= 0) count = (*first->shape)[static_cast<std::size_t>(axis)];
+      if (axis >= 0 && axis < static_cast<std::int64_t>(first->shape->size()) &&
+          (*first->shape)[static_cast<std::size_t>(axis)] >= 0)
+        count = (*first->shape)[static_cast<std::size_t>(axis)];
     }
-    if (name == "meshgrid" || name == "broadcast_tensors") count = static_cast<std::int64_t>(arguments.positional.size());
-    if (count && *count <= 64) return heap_.sequence(Kind::Tuple, std::vector<Value>(static_cast<std::size_t>(*count), result));
+    if (name == "meshgrid" || name == "broadcast_tensors")
+      count = static_cast<std::int64_t>(arguments.positional.size());
+    if (count && *count <= 64)
+      return heap_.sequence(Kind::Tuple, std::vector<Value>(static_cast<std::size_t>(*count), result));
     return heap_.some(Kind::Tuple, result);
   }
   switch (returns) {
-    case Returns::Tensor: return result;
-    case Returns::Bool: return heap_.typed(Kind::Bool);
-    case Returns::Int: return heap_.typed(Kind::Int);
-    case Returns::Float: return heap_.typed(Kind::Float);
-    case Returns::String: return heap_.typed(Kind::Str);
-    case Returns::None: return heap_.none;
-    case Returns::Size: return heap_.some(Kind::Tuple, heap_.typed(Kind::Int));
-    case Returns::TensorList: return heap_.some(Kind::Tuple, result);
-    case Returns::Tensors: return heap_.some(Kind::Tuple, result);
-    default: break;
+    case Returns::Tensor:
+      return result;
+    case Returns::Bool:
+      return heap_.typed(Kind::Bool);
+    case Returns::Int:
+      return heap_.typed(Kind::Int);
+    case Returns::Float:
+      return heap_.typed(Kind::Float);
+    case Returns::String:
+      return heap_.typed(Kind::Str);
+    case Returns::None:
+      return heap_.none;
+    case Returns::Size:
+      return heap_.some(Kind::Tuple, heap_.typed(Kind::Int));
+    case Returns::TensorList:
+      return heap_.some(Kind::Tuple, result);
+    case Returns::Tensors:
+      return heap_.some(Kind::Tuple, result);
+    default:
+      break;
   }
   if (callable && callable->treatment == profile::Treatment::InGraph && first) return result;
-  return first && !callable ? heap_.unknown : callable && returns == Returns::Unknown && first ? static_cast<Value>(result) : heap_.unknown;
+  return first && !callable                                 ? heap_.unknown
+         : callable && returns == Returns::Unknown && first ? static_cast<Value>(result)
+                                                            : heap_.unknown;
 }
 
 // ------------------------------------------------------------------------------------------------ attributes, methods
@@ -378,7 +453,8 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
     size->type_name = Symbol::intern("Size");
     return size;
   }
-  if (text_name == "ndim") return tensor->shape ? heap_.integer(static_cast<std::int64_t>(tensor->shape->size())) : heap_.typed(Kind::Int);
+  if (text_name == "ndim")
+    return tensor->shape ? heap_.integer(static_cast<std::int64_t>(tensor->shape->size())) : heap_.typed(Kind::Int);
   if (text_name == "dtype") {
     if (tensor->dtype_name) return external("torch." + std::string(tensor->dtype_name.text()));
     bool may_be_float = tensor->dtype == Dtype::Float || tensor->dtype == Dtype::Unknown;
@@ -388,7 +464,8 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
     if (tensor->requires_grad == Truth::Unknown) return heap_.typed(Kind::Bool);
     return heap_.boolean(tensor->requires_grad == Truth::Yes);
   }
-  if (one_of(text_name, {"is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta", "is_nested", "is_xla", "is_mkldnn", "is_xpu", "is_cpu"})) {
+  if (one_of(text_name, {"is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta", "is_nested", "is_xla",
+                         "is_mkldnn", "is_xpu", "is_cpu"})) {
     if (entry_mode_) return heap_.boolean(text_name == "is_cpu");
     return heap_.typed(Kind::Bool, heap_.sym("the tensor's " + std::string(text_name)));
   }
@@ -397,7 +474,8 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   if (one_of(text_name, {"T", "mT", "H", "mH"})) {
     auto* result = heap_.make<TensorObject>(*tensor);
     result->origin = Origin::Intermediate;
-    if (result->shape && result->shape->size() >= 2) std::swap(result->shape->back(), (*result->shape)[result->shape->size() - 2]);
+    if (result->shape && result->shape->size() >= 2)
+      std::swap(result->shape->back(), (*result->shape)[result->shape->size() - 2]);
     return result;
   }
   if (one_of(text_name, {"data", "real", "imag"})) {
@@ -408,23 +486,30 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   }
   if (text_name == "grad") return heap_.join(heap_.none, heap_.tensor(Origin::Unknown));
   if (text_name == "grad_fn") {
-    bool computed = tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::Yes && tensor->own_mark == UINT32_MAX && !tensor->parameter;
-    if (computed) with_gradients([&] { graph_break(EventKind::Unsupported, span, "GB0104", "torch.Tensor.grad_fn", text(span)); });
+    bool computed = tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::Yes &&
+                    tensor->own_mark == UINT32_MAX && !tensor->parameter;
+    if (computed)
+      with_gradients([&] { graph_break(EventKind::Unsupported, span, "GB0104", "torch.Tensor.grad_fn", text(span)); });
     return heap_.unknown;
   }
   if (tensor->numpy) {
     if (one_of(text_name, {"size", "itemsize", "nbytes"})) return heap_.typed(Kind::Int);
     return heap_.make<NativeObject>(tensor, name);
   }
-  if (!profile_.callable("torch.Tensor." + std::string(text_name)) && entry_mode_ == false && text_name.starts_with("_")) return heap_.unknown;
+  if (!profile_.callable("torch.Tensor." + std::string(text_name)) && entry_mode_ == false &&
+      text_name.starts_with("_"))
+    return heap_.unknown;
   return heap_.make<NativeObject>(tensor, name);
 }
 
 // Dynamo traces NumPy's arrays as tensors; reading one into Python is reading a tensor.
 Value Interpreter::read_numpy(TensorObject* array, std::string_view name, const Arguments& arguments) {
   std::string_view id = name == "tolist" && array->dtype == Dtype::Float ? "GB0109" : "GB0033";
-  if (!is_fullgraph() || id == "GB0109") graph_break(EventKind::ScalarRead, arguments.span, id, name, text(arguments.span));
-  Kind kind = array->dtype == Dtype::Int || name == "int" ? Kind::Int : array->dtype == Dtype::Float || name == "float" ? Kind::Float : Kind::Unknown;
+  if (!is_fullgraph() || id == "GB0109")
+    graph_break(EventKind::ScalarRead, arguments.span, id, name, text(arguments.span));
+  Kind kind = array->dtype == Dtype::Int || name == "int"       ? Kind::Int
+              : array->dtype == Dtype::Float || name == "float" ? Kind::Float
+                                                                : Kind::Unknown;
   Value value = heap_.typed(kind);
   value->from_tensor = true;
   return name == "tolist" ? heap_.some(Kind::List, value) : value;
@@ -434,7 +519,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   Value first = arguments.get(0, {});
   if (tensor->numpy) {
     if (one_of(name, {"item", "tolist"})) return read_numpy(tensor, name, arguments);
-    if (name == "astype" && first && first->kind == Kind::External && as<ExternalObject>(first)->name == "builtins.object")
+    if (name == "astype" && first && first->kind == Kind::External &&
+        as<ExternalObject>(first)->name == "builtins.object")
       graph_break(EventKind::Unsupported, arguments.span, "GB0250", "numpy.ndarray.astype", text(arguments.span));
     if (one_of(name, {"any", "all"})) return heap_.tensor(Origin::Intermediate);
     auto* result = heap_.make<TensorObject>(*tensor);
@@ -445,7 +531,9 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
     Value dim = arguments.get(0, "dim");
     Value shape = tensor_attribute(tensor, names::shape, arguments.span);
     if (!dim) return shape;
-    return as<SequenceObject>(shape)->exact && dim->kind == Kind::Int ? subscript(shape, dim, arguments.span, arguments.span) : heap_.typed(Kind::Int);
+    return as<SequenceObject>(shape)->exact && dim->kind == Kind::Int
+               ? subscript(shape, dim, arguments.span, arguments.span)
+               : heap_.typed(Kind::Int);
   }
   if (one_of(name, {"dim", "ndimension"})) return tensor_attribute(tensor, Symbol::intern("ndim"), arguments.span);
   if (one_of(name, {"numel", "nelement"})) {
@@ -461,7 +549,9 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
     if (tensor->dtype == Dtype::Unknown) return heap_.typed(Kind::Bool);
     return heap_.boolean(tensor->dtype == (name == "is_complex" ? Dtype::Complex : Dtype::Float));
   }
-  if (one_of(name, {"is_contiguous", "is_pinned", "is_shared", "is_inference", "is_set_to", "is_same_size"}) && name != "is_inference") return heap_.typed(Kind::Bool);
+  if (one_of(name, {"is_contiguous", "is_pinned", "is_shared", "is_inference", "is_set_to", "is_same_size"}) &&
+      name != "is_inference")
+    return heap_.typed(Kind::Bool);
   if (one_of(name, {"item", "tolist", "__int__", "__float__", "__bool__", "__index__"})) {
     if (!is_fullgraph()) {
       std::string_view id = "GB0124";
@@ -470,7 +560,10 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
     } else if (name == "tolist" && tensor->dtype == Dtype::Float) {
       graph_break(EventKind::ScalarRead, arguments.span, "GB0109", name, text(arguments.span));
     }
-    Kind kind = tensor->dtype == Dtype::Int ? Kind::Int : tensor->dtype == Dtype::Bool ? Kind::Bool : tensor->dtype == Dtype::Float ? Kind::Float : Kind::Unknown;
+    Kind kind = tensor->dtype == Dtype::Int     ? Kind::Int
+                : tensor->dtype == Dtype::Bool  ? Kind::Bool
+                : tensor->dtype == Dtype::Float ? Kind::Float
+                                                : Kind::Unknown;
     Value value = heap_.typed(kind);
     value->from_tensor = true;
     if (name != "tolist") return value;
@@ -485,7 +578,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
       result.subject = text(arguments.span);
       result.origin = tensor->parameter ? Origin::Parameter : tensor->origin;
       result.value = now;
-      bool outside = tensor->parameter || tensor->origin == Origin::Input || tensor->origin == Origin::Parameter || tensor->origin == Origin::Buffer;
+      bool outside = tensor->parameter || tensor->origin == Origin::Input || tensor->origin == Origin::Parameter ||
+                     tensor->origin == Origin::Buffer;
       if (outside) {
         result.gb_id = "GB0125";
         if (tensor->requires_grad != Truth::Unknown || tensor->parameter) graph_break(std::move(result));
@@ -510,10 +604,11 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   if (name == "retain_grad") {
     std::string full = "torch.Tensor.retain_grad";
     const profile::Callable* callable = profile_.callable(full);
-    if (callable && !callable->gb_id.empty()) graph_break(EventKind::TensorHookBreak, arguments.span, callable->gb_id, full, receiver(arguments.span, name));
+    if (callable && !callable->gb_id.empty())
+      graph_break(EventKind::TensorHookBreak, arguments.span, callable->gb_id, full, receiver(arguments.span, name));
     return heap_.none;
   }
-  if (name == "detach_" ) {
+  if (name == "detach_") {
     heap_.change(tensor)->requires_grad = Truth::No;
     return tensor;
   }
@@ -565,8 +660,10 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   }
   std::string full = "torch.Tensor." + std::string(name);
   const profile::Callable* callable = profile_.callable(full);
-  if (callable && callable->inplace_view && tensor->origin != Origin::Intermediate && tensor->origin != Origin::Unknown) {
-    graph_break(EventKind::Unsupported, arguments.span, "GB0148", full, text(arguments.span), "it would change the shape or storage of a tensor from outside");
+  if (callable && callable->inplace_view && tensor->origin != Origin::Intermediate &&
+      tensor->origin != Origin::Unknown) {
+    graph_break(EventKind::Unsupported, arguments.span, "GB0148", full, text(arguments.span),
+                "it would change the shape or storage of a tensor from outside");
     return tensor;
   }
   if (name == "set_" && arguments.positional.size() > 1) {
@@ -577,7 +674,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
   if (Value made = external_instance(full)) return made;
   report_operator(full, callable, tensor, arguments);
   Value result = operator_result(callable, name, arguments, tensor);
-  if (name == "detach" && result->kind == Kind::Tensor) as<TensorObject>(result)->alias_of = tensor->alias_of ? tensor->alias_of : tensor;
+  if (name == "detach" && result->kind == Kind::Tensor)
+    as<TensorObject>(result)->alias_of = tensor->alias_of ? tensor->alias_of : tensor;
   if (name.ends_with("_") && !name.ends_with("__") && result->kind == Kind::Tensor) {
     auto* written = heap_.change(tensor);
     Truth needs = as<TensorObject>(result)->requires_grad;
@@ -592,7 +690,9 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
 void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, std::string_view method, Arguments& arguments) {
   if (tensor->requires_grad == Truth::No) return;
   // On what comes from outside, the hook is registered after the graph has run: its body is not traced.
-  if (tensor->parameter || tensor->origin == Origin::Input || tensor->origin == Origin::Parameter || tensor->origin == Origin::Buffer) return;
+  if (tensor->parameter || tensor->origin == Origin::Input || tensor->origin == Origin::Parameter ||
+      tensor->origin == Origin::Buffer)
+    return;
   auto* grad = heap_.make<TensorObject>();
   grad->origin = Origin::Intermediate;
   grad->dtype = Dtype::Float;
@@ -600,7 +700,9 @@ void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, std::string_
   grad->requires_grad = Truth::No;
   const std::string subject = receiver(arguments.span, method);
   Value code = hook->kind == Kind::Method ? as<MethodObject>(hook)->function : hook;
-  if (code->kind == Kind::Function && span_contains_name(*as<FunctionObject>(code)->module, as<FunctionObject>(code)->function->span, {"is_contiguous", "stride"})) {
+  if (code->kind == Kind::Function &&
+      span_contains_name(*as<FunctionObject>(code)->module, as<FunctionObject>(code)->function->span,
+                         {"is_contiguous", "stride"})) {
     graph_break(EventKind::TensorHookBreak, arguments.span, "GB7444", "stride", subject);
   }
   std::size_t before = events_.size();
@@ -621,17 +723,20 @@ void Interpreter::run_tensor_hook(TensorObject* tensor, Value hook, std::string_
   hop_counted_ = outer_counted;
   heap_.weaken(heap_.take(mark));
   for (std::size_t i = before; i < events_.size(); ++i) {
-    if (!events_[i].gb_id.empty() && events_[i].kind == EventKind::Output) events_[i].detail = "in the body of a tensor hook";
+    if (!events_[i].gb_id.empty() && events_[i].kind == EventKind::Output)
+      events_[i].detail = "in the body of a tensor hook";
   }
 }
 
 // What breaks at an operator: by its tags, its name and its arguments.
-void Interpreter::report_operator(const std::string& name, const profile::Callable* callable, Value self, const Arguments& arguments) {
+void Interpreter::report_operator(const std::string& name, const profile::Callable* callable, Value self,
+                                  const Arguments& arguments) {
   if (!traced()) return;
   std::string_view plain = std::string_view(name).substr(name.rfind('.') + 1);
   std::vector<Value> given = arguments.positional;
   if (self) given.insert(given.begin(), self);
-  bool sparse = std::any_of(given.begin(), given.end(), [](Value v) { return v->kind == Kind::Tensor && as<TensorObject>(v)->sparse; });
+  bool sparse = std::any_of(given.begin(), given.end(),
+                            [](Value v) { return v->kind == Kind::Tensor && as<TensorObject>(v)->sparse; });
   if (sparse) {
     graph_break(EventKind::Unsupported, arguments.span, "GB0015", name, text(arguments.span));
     return;
@@ -641,7 +746,8 @@ void Interpreter::report_operator(const std::string& name, const profile::Callab
     if (!repeats && !self) repeats = arguments.get(0, "repeats");
     Value size = arguments.keyword("output_size");
     bool dynamic = repeats && without_none(repeats)->kind == Kind::Tensor && (!size || size->kind == Kind::None);
-    if (dynamic && !is_fullgraph()) graph_break(EventKind::DynamicShape, arguments.span, "GB0036", name, text(arguments.span));
+    if (dynamic && !is_fullgraph())
+      graph_break(EventKind::DynamicShape, arguments.span, "GB0036", name, text(arguments.span));
     return;
   }
   if (plain == "where" && given.size() > 1) return;
@@ -651,19 +757,25 @@ void Interpreter::report_operator(const std::string& name, const profile::Callab
   }
   if (plain == "one_hot") {
     Value classes = arguments.get(1, "num_classes");
-    bool given_classes = classes && !(classes->kind == Kind::Int && classes->known && as<IntObject>(classes)->value < 0);
+    bool given_classes =
+        classes && !(classes->kind == Kind::Int && classes->known && as<IntObject>(classes)->value < 0);
     if (!given_classes) graph_break(EventKind::DynamicShape, arguments.span, "GB0246", name, text(arguments.span));
     return;
   }
-  if (one_of(plain, {"split", "view", "reshape", "expand", "narrow", "repeat", "arange", "zeros", "ones", "full", "tensor_split"})) return;
+  if (one_of(plain, {"split", "view", "reshape", "expand", "narrow", "repeat", "arange", "zeros", "ones", "full",
+                     "tensor_split"}))
+    return;
   if (one_of(plain, {"multinomial", "bernoulli"})) return;
   if (callable && !callable->gb_id.empty()) {
     report_profiled(name, arguments);
     return;
   }
-  if (callable && callable->dynamic_output_shape && !is_fullgraph() && one_of(plain, {"nonzero", "unique", "unique_consecutive", "masked_select", "bincount", "argwhere", "combinations", "nonzero_numpy"})) {
+  if (callable && callable->dynamic_output_shape && !is_fullgraph() &&
+      one_of(plain, {"nonzero", "unique", "unique_consecutive", "masked_select", "bincount", "argwhere", "combinations",
+                     "nonzero_numpy"})) {
     graph_break(EventKind::DynamicShape, arguments.span, "GB0036", name, text(arguments.span));
-  } else if (callable && callable->data_dependent_output && !is_fullgraph() && one_of(plain, {"equal", "allclose", "is_nonzero"})) {
+  } else if (callable && callable->data_dependent_output && !is_fullgraph() &&
+             one_of(plain, {"equal", "allclose", "is_nonzero"})) {
     graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
   }
 }
@@ -699,15 +811,19 @@ Value Interpreter::construct_tensor(const Arguments& arguments, std::string_view
       bool real = std::any_of(sizes.begin(), sizes.end(), [](Value v) { return v->kind == Kind::Float; });
       result->dtype = real ? Dtype::Float : Dtype::Int;
       result->dtype_name = Symbol::intern(real ? "float32" : "int64");
-      if (sizes.size() == 1 && sizes[0]->kind == Kind::Int && sizes[0]->known) result->shape = std::vector<std::int64_t>{as<IntObject>(sizes[0])->value};
-      else result->shape = std::vector<std::int64_t>{-1};
+      if (sizes.size() == 1 && sizes[0]->kind == Kind::Int && sizes[0]->known)
+        result->shape = std::vector<std::int64_t>{as<IntObject>(sizes[0])->value};
+      else
+        result->shape = std::vector<std::int64_t>{-1};
     } else if (name == "linspace" || name == "logspace") {
       Value steps = arguments.get(2, "steps");
-      result->shape = std::vector<std::int64_t>{steps && steps->kind == Kind::Int && steps->known ? as<IntObject>(steps)->value : -1};
+      result->shape = std::vector<std::int64_t>{
+          steps && steps->kind == Kind::Int && steps->known ? as<IntObject>(steps)->value : -1};
     } else if (name == "eye" && !sizes.empty() && sizes[0]->kind == Kind::Int && sizes[0]->known) {
       result->shape = std::vector<std::int64_t>(2, as<IntObject>(sizes[0])->value);
     } else if (name == "randperm" && !sizes.empty()) {
-      result->shape = std::vector<std::int64_t>{sizes[0]->kind == Kind::Int && sizes[0]->known ? as<IntObject>(sizes[0])->value : -1};
+      result->shape = std::vector<std::int64_t>{
+          sizes[0]->kind == Kind::Int && sizes[0]->known ? as<IntObject>(sizes[0])->value : -1};
     } else if (name == "full" || name == "randint") {
       Value size = name == "full" ? arguments.get(0, "size") : nullptr;
       if (name == "randint") {
@@ -762,11 +878,15 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   Value first = arguments.get(0, {});
 
   // ---- the compile-time truths
-  if (one_of(name, {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling", "torch._dynamo.external_utils.is_compiling", "torch._utils.is_compiling"}))
+  if (one_of(name, {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling",
+                    "torch._dynamo.external_utils.is_compiling", "torch._utils.is_compiling"}))
     return frame_->region ? heap_.boolean(traced()) : heap_.no;
-  if (one_of(name, {"torch.compiler.is_exporting", "torch.jit.is_scripting", "torch.jit.is_tracing", "torch._C._get_tracing_state", "torch.onnx.is_in_onnx_export",
-                    "torch.onnx._internal.exporter._flags.is_onnx_exporting", "torch._jit_internal.is_scripting", "torch.overrides.has_torch_function", "torch.overrides.has_torch_function_unary",
-                    "torch.overrides.has_torch_function_variadic", "torch.fx._symbolic_trace.is_fx_tracing", "torch.is_inference_mode_enabled_"}))
+  if (one_of(name, {"torch.compiler.is_exporting", "torch.jit.is_scripting", "torch.jit.is_tracing",
+                    "torch._C._get_tracing_state", "torch.onnx.is_in_onnx_export",
+                    "torch.onnx._internal.exporter._flags.is_onnx_exporting", "torch._jit_internal.is_scripting",
+                    "torch.overrides.has_torch_function", "torch.overrides.has_torch_function_unary",
+                    "torch.overrides.has_torch_function_variadic", "torch.fx._symbolic_trace.is_fx_tracing",
+                    "torch.is_inference_mode_enabled_"}))
     return heap_.no;
   if (name == "torch.is_grad_enabled") return grad_mode_;
   if (one_of(name, {"torch.is_tensor"})) {
@@ -776,13 +896,30 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     }
     return heap_.boolean(first->kind == Kind::Tensor && !as<TensorObject>(first)->numpy);
   }
-  if (one_of(name, {"torch.is_floating_point", "torch.is_complex"}) && first && first->kind == Kind::Tensor) return tensor_method(as<TensorObject>(first), plain, arguments);
+  if (one_of(name, {"torch.is_floating_point", "torch.is_complex"}) && first && first->kind == Kind::Tensor)
+    return tensor_method(as<TensorObject>(first), plain, arguments);
 
   // ---- contexts
-  if (one_of(name, {"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast",
-                    "torch.autograd.profiler.record_function", "torch.profiler.record_function", "torch.nn.attention.sdpa_kernel", "torch.amp.autocast_mode.autocast",
-                    "torch.autograd.graph.disable_saved_tensors_hooks", "torch._C.DisableTorchFunctionSubclass", "torch._C.DisableTorchFunction", "torch.backends.cuda.sdp_kernel", "torch.device",
-                    "torch.cuda.device", "torch.cuda.stream", "torch.autograd.set_grad_enabled", "torch.set_grad_enabled"})) {
+  if (one_of(name, {"torch.no_grad",
+                    "torch.enable_grad",
+                    "torch.inference_mode",
+                    "torch.autocast",
+                    "torch.amp.autocast",
+                    "torch.cuda.amp.autocast",
+                    "torch.cpu.amp.autocast",
+                    "torch.autograd.profiler.record_function",
+                    "torch.profiler.record_function",
+                    "torch.nn.attention.sdpa_kernel",
+                    "torch.amp.autocast_mode.autocast",
+                    "torch.autograd.graph.disable_saved_tensors_hooks",
+                    "torch._C.DisableTorchFunctionSubclass",
+                    "torch._C.DisableTorchFunction",
+                    "torch.backends.cuda.sdp_kernel",
+                    "torch.device",
+                    "torch.cuda.device",
+                    "torch.cuda.stream",
+                    "torch.autograd.set_grad_enabled",
+                    "torch.set_grad_enabled"})) {
     std::string kind(plain);
     if (plain == "inference_mode") kind = "no_grad";
     auto* context = heap_.make<ContextObject>(kind);
@@ -790,7 +927,9 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       context->argument = first ? (truth(first) ? heap_.boolean(*truth(first)) : first) : heap_.unknown;
     }
     // @torch.no_grad without parentheses
-    if ((plain == "no_grad" || plain == "enable_grad" || plain == "inference_mode") && first && first->kind == Kind::Function) return call(context, arguments);
+    if ((plain == "no_grad" || plain == "enable_grad" || plain == "inference_mode") && first &&
+        first->kind == Kind::Function)
+      return call(context, arguments);
     return context;
   }
   if (name == "torch.compiler.set_stance") {
@@ -801,20 +940,28 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       emit(std::move(error));
     }
     auto* context = heap_.make<ContextObject>("stance");
-    if (first && first->kind == Kind::Str && as<StrObject>(first)->value == "force_eager") context->name = "force_eager";
+    if (first && first->kind == Kind::Str && as<StrObject>(first)->value == "force_eager")
+      context->name = "force_eager";
     return context;
   }
 
   // ---- the compiler's own interface
   if (name == "torch.compile") return compile(arguments);
-  if (one_of(name, {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo", "torch._dynamo.decorators.disable"})) return disable(arguments, name);
-  if (one_of(name, {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result", "torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch._dynamo.nonstrict_trace", "torch._dynamo.decorators.nonstrict_trace"})) {
-    if (!first || (first->kind != Kind::Function && first->kind != Kind::Method)) return first && first->kind != Kind::Bool ? first : external(name);
+  if (one_of(name, {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo",
+                    "torch._dynamo.decorators.disable"}))
+    return disable(arguments, name);
+  if (one_of(name, {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result",
+                    "torch.compiler.allow_in_graph", "torch._dynamo.allow_in_graph", "torch._dynamo.nonstrict_trace",
+                    "torch._dynamo.decorators.nonstrict_trace"})) {
+    if (!first || (first->kind != Kind::Function && first->kind != Kind::Method))
+      return first && first->kind != Kind::Bool ? first : external(name);
     Value function_value = first->kind == Kind::Method ? as<MethodObject>(first)->function : first;
     if (function_value->kind != Kind::Function) return first;
     auto* function = heap_.make<FunctionObject>(*as<FunctionObject>(function_value));
-    if (plain == "assume_constant_result") function->constant_result = true;
-    else function->allowed = true;
+    if (plain == "assume_constant_result")
+      function->constant_result = true;
+    else
+      function->allowed = true;
     if (first->kind == Kind::Method) return heap_.make<MethodObject>(as<MethodObject>(first)->self, function);
     return function;
   }
@@ -833,11 +980,13 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     }
     return heap_.none;
   }
-  if (one_of(name, {"torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.jit._overload_method", "torch.jit.script_if_tracing", "torch.no_grad_", "torch.fx.wrap", "torch.compiler.reset"}))
+  if (one_of(name, {"torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.jit._overload_method",
+                    "torch.jit.script_if_tracing", "torch.no_grad_", "torch.fx.wrap", "torch.compiler.reset"}))
     return first ? first : external("fullgraph.identity");
 
   // ---- checkpointing
-  if (one_of(name, {"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})) return checkpoint(arguments, name);
+  if (one_of(name, {"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"}))
+    return checkpoint(arguments, name);
 
   // ---- higher-order functions: their bodies are traced
   if (name == "torch.cond" && arguments.positional.size() >= 3) {
@@ -849,12 +998,14 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       branch_arguments.module = arguments.module;
       if (operands) {
         Value items = iterate(operands, arguments.span);
-        if (items->kind == Kind::Tuple && as<SequenceObject>(items)->exact) branch_arguments.positional = as<SequenceObject>(items)->items;
+        if (items->kind == Kind::Tuple && as<SequenceObject>(items)->exact)
+          branch_arguments.positional = as<SequenceObject>(items)->items;
       }
       branch_arguments.positional_spans.resize(branch_arguments.positional.size());
       Value one = call(arguments.positional[i], branch_arguments);
       raised_ = nullptr;
-      if (result && traced() && result->kind != one->kind && result->kind != Kind::Unknown && one->kind != Kind::Unknown && result->kind != Kind::Union && one->kind != Kind::Union) {
+      if (result && traced() && result->kind != one->kind && result->kind != Kind::Unknown &&
+          one->kind != Kind::Unknown && result->kind != Kind::Union && one->kind != Kind::Union) {
         Event error = event(EventKind::Hazard, arguments.span);
         error.callee = "cond-branches-differ";
         error.subject = text(arguments.span);
@@ -868,21 +1019,26 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     graph_break(EventKind::TensorHookBreak, arguments.span, "GB0055", name, text(arguments.span));
     return heap_.make<HandleObject>(registration(arguments.span));
   }
-  if (name.starts_with("torch.nn.Module.") && first && first->kind == Kind::Instance && as<InstanceObject>(first)->module) {
+  if (name.starts_with("torch.nn.Module.") && first && first->kind == Kind::Instance &&
+      as<InstanceObject>(first)->module) {
     Arguments rest = arguments;  // nn.Module.register_forward_hook(module, hook)
     rest.positional.erase(rest.positional.begin());
     if (!rest.positional_spans.empty()) rest.positional_spans.erase(rest.positional_spans.begin());
     bool known = true;
     Value result = module_method(as<InstanceObject>(first), plain, rest, known);
     // Named like this, nn.Module's constructor is not super()'s, which Dynamo knows: it looks into it, and fails.
-    if (plain == "__init__" && traced()) graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
+    if (plain == "__init__" && traced())
+      graph_break(EventKind::SkippedCall, arguments.span, "GB0007", name, text(arguments.span));
     return result;
   }
-  if (one_of(name, {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.functional_call", "torch.func.vjp", "torch.func.jvp", "torch.func.jacrev"})) return heap_.unknown;
+  if (one_of(name, {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.functional_call", "torch.func.vjp",
+                    "torch.func.jvp", "torch.func.jacrev"}))
+    return heap_.unknown;
 
   // ---- parameters and factories
   if (name == "torch.nn.Parameter" || name == "torch.nn.Buffer") {
-    auto* result = first && first->kind == Kind::Tensor ? heap_.make<TensorObject>(*as<TensorObject>(first)) : heap_.tensor(Origin::Parameter);
+    auto* result = first && first->kind == Kind::Tensor ? heap_.make<TensorObject>(*as<TensorObject>(first))
+                                                        : heap_.tensor(Origin::Parameter);
     bool from_input = first && first->kind == Kind::Tensor && as<TensorObject>(first)->origin == Origin::Input;
     result->parameter = plain == "Parameter";
     Value wanted = arguments.get(1, "requires_grad");
@@ -897,7 +1053,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
       bool sure = !first || first->kind == Kind::Tensor;
       if (sure && found.origin != Origin::Unknown) graph_break(std::move(found));
     }
-    if (traced() && plain == "Buffer") graph_break(EventKind::Unsupported, arguments.span, "GB0116", name, text(arguments.span));
+    if (traced() && plain == "Buffer")
+      graph_break(EventKind::Unsupported, arguments.span, "GB0116", name, text(arguments.span));
     result->origin = frame_->region ? result->origin : Origin::Parameter;
     return result;
   }
@@ -915,17 +1072,21 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     size->type_name = Symbol::intern("Size");
     return size;
   }
-  if (one_of(name, {"torch.numel", "torch.Tensor.size", "torch.Tensor.numel"}) && first && first->kind == Kind::Tensor) return tensor_method(as<TensorObject>(first), plain == "size" ? "size" : "numel", arguments);
+  if (one_of(name, {"torch.numel", "torch.Tensor.size", "torch.Tensor.numel"}) && first && first->kind == Kind::Tensor)
+    return tensor_method(as<TensorObject>(first), plain == "size" ? "size" : "numel", arguments);
   if (name == "torch._check" || name == "torch._assert_async") return heap_.none;
   if (one_of(name, {"torch._check_tensor_all", "torch._check_tensor_all_with"})) {  // reads whether all is true
     if (!is_fullgraph()) graph_break(EventKind::ScalarRead, arguments.span, "GB0124", name, text(arguments.span));
     return heap_.none;
   }
   if (one_of(name, {"torch._assert", "torch.testing.assert_close"})) {
-    if (first && first->kind == Kind::Tensor && !is_fullgraph()) graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
+    if (first && first->kind == Kind::Tensor && !is_fullgraph())
+      graph_break(EventKind::DataDependentOperator, arguments.span, "GB0033", name, text(arguments.span));
     return heap_.none;
   }
-  if (one_of(name, {"torch.nn.modules.module.register_module_full_backward_hook", "torch.nn.modules.module.register_module_backward_hook", "torch.nn.modules.module.register_module_full_backward_pre_hook"})) {
+  if (one_of(name, {"torch.nn.modules.module.register_module_full_backward_hook",
+                    "torch.nn.modules.module.register_module_backward_hook",
+                    "torch.nn.modules.module.register_module_full_backward_pre_hook"})) {
     auto* where = registration(arguments.span);
     global_backward_hooks_.push_back(where);
     report_registration(where, first, plain);
@@ -940,7 +1101,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     if (dot != std::string_view::npos) {
       std::string_view rest = space.substr(dot + 1);
       std::string full = std::string(space.substr(0, dot)) + "::" + std::string(rest.substr(0, rest.find('.')));
-      if (auto op = operators_.find(full); op != operators_.end() && op->second.module == frame_->module) report_missing_fake(op->second, full, arguments.span);
+      if (auto op = operators_.find(full); op != operators_.end() && op->second.module == frame_->module)
+        report_missing_fake(op->second, full, arguments.span);
     }
   }
   // ---- modules
@@ -952,18 +1114,23 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     layer->module->keywords = arguments.keywords;
     bool known = true;
     module_method(layer, "__init__", arguments, known);
-    auto without = [&](std::string_view option) { return arguments.keyword(option) && truth(arguments.keyword(option)) != std::optional(true); };
-    if (!without("affine") && !without("elementwise_affine")) report_profiled(name, arguments);  // a layer without parameters is made without a break
+    auto without = [&](std::string_view option) {
+      return arguments.keyword(option) && truth(arguments.keyword(option)) != std::optional(true);
+    };
+    if (!without("affine") && !without("elementwise_affine"))
+      report_profiled(name, arguments);  // a layer without parameters is made without a break
     return layer;
   }
-  if (name == "torch.distributed.algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper") return first ? first : heap_.unknown;
+  if (name == "torch.distributed.algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper")
+    return first ? first : heap_.unknown;
   if (name.starts_with("torch.Tensor.") && first && first->kind == Kind::Tensor) {  // torch.Tensor.add(x, y)
     Arguments rest = arguments;
     rest.positional.erase(rest.positional.begin());
     if (!rest.positional_spans.empty()) rest.positional_spans.erase(rest.positional_spans.begin());
     return tensor_method(as<TensorObject>(first), plain, rest);
   }
-  if (one_of(name, {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_bf16_supported", "torch.mps.is_available", "torch.distributed.is_available", "torch.distributed.is_initialized",
+  if (one_of(name, {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_bf16_supported",
+                    "torch.mps.is_available", "torch.distributed.is_available", "torch.distributed.is_initialized",
                     "torch.backends.mps.is_available", "torch.xpu.is_available"}))
     return heap_.typed(Kind::Bool, heap_.sym(name + "()"));
 
@@ -971,7 +1138,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     report_profiled(name, arguments);
     return made;
   }
-  if (name.starts_with("torch.distributed.") && arguments.keyword("async_op") && truth(arguments.keyword("async_op")) == std::optional(true)) {
+  if (name.starts_with("torch.distributed.") && arguments.keyword("async_op") &&
+      truth(arguments.keyword("async_op")) == std::optional(true)) {
     graph_break(EventKind::Unsupported, arguments.span, "GB0172", name, text(arguments.span));
     return opaque_instance("torch.distributed.Work");
   }
@@ -990,7 +1158,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
     tensor->strided_nested = true;
     return tensor;
   }
-  if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown) return heap_.unknown;
+  if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown)
+    return heap_.unknown;
   return operator_result(callable, plain, arguments, nullptr);
 }
 

@@ -20,11 +20,37 @@ namespace fullgraph::trace {
 
 enum class Kind : std::uint8_t {
   Unknown,
-  None, Bool, Int, Float, Complex, Str, Bytes, Ellipsis, NotImplemented,
+  None,
+  Bool,
+  Int,
+  Float,
+  Complex,
+  Str,
+  Bytes,
+  Ellipsis,
+  NotImplemented,
   Tensor,
-  Tuple, List, Set, Dict, Slice, Iterator,
-  Function, Method, Native, Class, Instance, PyModule, External,
-  Partial, Property, StaticMethod, ClassMethod, Super, Compiled, Handle, Context,
+  Tuple,
+  List,
+  Set,
+  Dict,
+  Slice,
+  Iterator,
+  Function,
+  Method,
+  Native,
+  Class,
+  Instance,
+  PyModule,
+  External,
+  Partial,
+  Property,
+  StaticMethod,
+  ClassMethod,
+  Super,
+  Compiled,
+  Handle,
+  Context,
   Deferred,
   Union,
 };
@@ -44,7 +70,8 @@ struct Object {
   bool lasting = false;      // made to outlive the current root
   std::uint32_t serial = 0;  // objects are numbered as they are made
   const Sym* sym = nullptr;
-  Object* usual = nullptr;   // a scalar that is not known: what it is where every constructor is called with its defaults
+  Object* usual =
+      nullptr;  // a scalar that is not known: what it is where every constructor is called with its defaults
   explicit Object(Kind k) : kind(k) {}
   Object(const Object&) = default;
   Object& operator=(const Object&) = default;
@@ -91,17 +118,17 @@ using Shape = std::optional<std::vector<std::int64_t>>;
 struct TensorObject : Object {
   Origin origin = Origin::Unknown;
   Dtype dtype = Dtype::Unknown;
-  ir::Symbol dtype_name;                 // "float32" when known
+  ir::Symbol dtype_name;  // "float32" when known
   Truth requires_grad = Truth::Unknown;
-  bool parameter = false;                // an nn.Parameter
-  bool numpy = false;                    // an ndarray
+  bool parameter = false;  // an nn.Parameter
+  bool numpy = false;      // an ndarray
   bool sparse = false;
-  Object* alias_of = nullptr;            // the tensor that it was detached from
-  bool strided_nested = false;           // a nested tensor that is not jagged
+  Object* alias_of = nullptr;   // the tensor that it was detached from
+  bool strided_nested = false;  // a nested tensor that is not jagged
   Shape shape;
-  std::vector<std::uint32_t> marks;      // requires_grad_() calls on intermediates that it descends from
-  struct Registration* hook = nullptr;   // of a hook on this parameter
-  std::uint32_t own_mark = UINT32_MAX;   // the requires_grad_() call that was made on this very tensor
+  std::vector<std::uint32_t> marks;     // requires_grad_() calls on intermediates that it descends from
+  struct Registration* hook = nullptr;  // of a hook on this parameter
+  std::uint32_t own_mark = UINT32_MAX;  // the requires_grad_() call that was made on this very tensor
   TensorObject() : Object(Kind::Tensor) {}
 };
 
@@ -110,8 +137,8 @@ struct SequenceObject : Object {
   std::vector<Value> items;
   bool exact = true;
   Value element = nullptr;
-  ir::Symbol type_name;                  // namedtuple class, "Size"
-  std::vector<ir::Symbol> field_names;   // namedtuples and structured results
+  ir::Symbol type_name;                 // namedtuple class, "Size"
+  std::vector<ir::Symbol> field_names;  // namedtuples and structured results
   explicit SequenceObject(Kind k) : Object(k) {}
 };
 
@@ -149,15 +176,15 @@ enum class Disabled : std::uint8_t { No, Recursive, NotRecursive };
 struct FunctionObject : Object {
   const ir::Module* module = nullptr;
   const ir::Function* function = nullptr;
-  EnvObject* closure = nullptr;            // environment of the enclosing function, if any
-  ClassObject* owner = nullptr;            // class whose body defined it
-  std::vector<Value> defaults;             // by parameter index; null: none
+  EnvObject* closure = nullptr;  // environment of the enclosing function, if any
+  ClassObject* owner = nullptr;  // class whose body defined it
+  std::vector<Value> defaults;   // by parameter index; null: none
   AttrMap attributes;
   Disabled disabled = Disabled::No;
-  bool context_manager = false;            // @contextlib.contextmanager
-  bool constant_result = false;            // torch.compiler.assume_constant_result
-  bool allowed = false;                    // allow_in_graph and the like
-  std::string operator_name;               // of torch.library.custom_op: "mine::twice"
+  bool context_manager = false;                 // @contextlib.contextmanager
+  bool constant_result = false;                 // torch.compiler.assume_constant_result
+  bool allowed = false;                         // allow_in_graph and the like
+  std::string operator_name;                    // of torch.library.custom_op: "mine::twice"
   std::vector<struct ContextObject*> contexts;  // decorated with @torch.no_grad() and its kin
   FunctionObject() : Object(Kind::Function) {}
 };
@@ -177,15 +204,15 @@ struct NativeObject : Object {
 
 struct ClassObject : Object {
   const ir::Module* module = nullptr;
-  const ir::Class* cls = nullptr;          // null for classes that are not in source
-  std::string name;                        // qualified: "pkg.mod.Class", "torch.nn.Linear"
-  std::vector<Value> bases;                // Class objects; Unknown for what could not be resolved
-  std::vector<ClassObject*> mro;           // itself first
+  const ir::Class* cls = nullptr;  // null for classes that are not in source
+  std::string name;                // qualified: "pkg.mod.Class", "torch.nn.Linear"
+  std::vector<Value> bases;        // Class objects; Unknown for what could not be resolved
+  std::vector<ClassObject*> mro;   // itself first
   bool unknown_base = false;
-  bool is_module = false;                  // torch.nn.Module or below it
-  bool is_function = false;                // torch.autograd.Function or below it
+  bool is_module = false;    // torch.nn.Module or below it
+  bool is_function = false;  // torch.autograd.Function or below it
   bool dataclass = false;
-  bool validated = false;                  // a pydantic dataclass: its constructor checks and converts the fields
+  bool validated = false;  // a pydantic dataclass: its constructor checks and converts the fields
   bool is_namedtuple = false;
   bool is_enum = false;
   bool is_exception = false;
@@ -205,19 +232,19 @@ struct ModuleState {
   std::vector<Value> forward_hooks, forward_pre_hooks;
   std::vector<Registration*> backward_hooks;
   bool legacy_backward_hook = false;
-  bool compiled = false;                   // Module.compile() was called
+  bool compiled = false;                       // Module.compile() was called
   Truth parameters_require_grad = Truth::Yes;  // for parameters of built-in layers
   std::optional<bool> training;
-  std::vector<Value> arguments;            // of a built-in layer's constructor
+  std::vector<Value> arguments;  // of a built-in layer's constructor
   std::vector<std::pair<ir::Symbol, Value>> keywords;
 };
 
 struct InstanceObject : Object {
   ClassObject* cls;
   AttrMap attributes;
-  std::optional<ModuleState> module;       // of nn.Module instances
-  Value payload = nullptr;                 // subclasses of list and dict, wrapped containers (ModuleList)
-  bool opaque = false;                     // built by code that was not followed: any attribute may exist
+  std::optional<ModuleState> module;  // of nn.Module instances
+  Value payload = nullptr;            // subclasses of list and dict, wrapped containers (ModuleList)
+  bool opaque = false;                // built by code that was not followed: any attribute may exist
   bool unknown_call = false;
   explicit InstanceObject(ClassObject* c) : Object(Kind::Instance), cls(c) {}
 };
@@ -300,14 +327,16 @@ struct EnvObject : Object {
   AttrMap names;
   std::vector<const ir::Module*> star_imports;
   std::vector<std::string> star_externals;
-  EnvObject* parent = nullptr;             // enclosing function
+  EnvObject* parent = nullptr;  // enclosing function
   EnvObject* globals = nullptr;
-  EnvObject* offered = nullptr;            // modules: what `if TYPE_CHECKING:` imports, for lazy modules
+  EnvObject* offered = nullptr;  // modules: what `if TYPE_CHECKING:` imports, for lazy modules
   EnvObject() : Object(Kind::Unknown) {}
 };
 
 template <class T>
-T* as(Value value) { return static_cast<T*>(value); }
+T* as(Value value) {
+  return static_cast<T*>(value);
+}
 
 // "NoneType", "int", "torch.Tensor", a class's name: for messages and dumps.
 std::string type_name(const Object& object);

@@ -10,15 +10,20 @@ namespace fullgraph::trace {
 
 namespace {
 
-constexpr std::string_view kBinaryMethods[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+constexpr std::string_view kBinaryMethods[] = {"add", "sub",    "mul",    "matmul", "truediv", "floordiv", "mod",
+                                               "pow", "lshift", "rshift", "and",    "or",      "xor"};
 
 std::optional<double> number(Value value) {
   if (!value->known) return std::nullopt;
   switch (value->kind) {
-    case Kind::Bool: return as<BoolObject>(value)->value ? 1.0 : 0.0;
-    case Kind::Int: return static_cast<double>(as<IntObject>(value)->value);
-    case Kind::Float: return as<FloatObject>(value)->value;
-    default: return std::nullopt;
+    case Kind::Bool:
+      return as<BoolObject>(value)->value ? 1.0 : 0.0;
+    case Kind::Int:
+      return static_cast<double>(as<IntObject>(value)->value);
+    case Kind::Float:
+      return as<FloatObject>(value)->value;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -29,9 +34,14 @@ std::optional<std::int64_t> integer_of(Value value) {
   return std::nullopt;
 }
 
-bool is_number(Value value) { return value->kind == Kind::Bool || value->kind == Kind::Int || value->kind == Kind::Float || value->kind == Kind::Complex; }
+bool is_number(Value value) {
+  return value->kind == Kind::Bool || value->kind == Kind::Int || value->kind == Kind::Float ||
+         value->kind == Kind::Complex;
+}
 
-Dtype promote(Dtype a, Dtype b) { return a == Dtype::Unknown || b == Dtype::Unknown ? Dtype::Unknown : std::max(a, b); }
+Dtype promote(Dtype a, Dtype b) {
+  return a == Dtype::Unknown || b == Dtype::Unknown ? Dtype::Unknown : std::max(a, b);
+}
 
 Shape broadcast(const Shape& a, const Shape& b) {
   if (!a || !b) return std::nullopt;
@@ -61,7 +71,8 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
   if (left->kind == Kind::Tensor || right->kind == Kind::Tensor) {
     Value tensor_side = left->kind == Kind::Tensor ? left : right;
     Value other = tensor_side == left ? right : left;
-    if (other->kind == Kind::Instance || (other->kind == Kind::Unknown && as<TensorObject>(tensor_side)->numpy)) return heap_.unknown;
+    if (other->kind == Kind::Instance || (other->kind == Kind::Unknown && as<TensorObject>(tensor_side)->numpy))
+      return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     auto* first = as<TensorObject>(tensor_side);
     result->numpy = first->numpy;
@@ -75,21 +86,26 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
       result->requires_grad = either(first->requires_grad, second->requires_grad);
       result->dtype = promote(first->dtype, second->dtype);
       result->shape = op == Op::MatMul ? Shape() : broadcast(first->shape, second->shape);
-      if (op == Op::MatMul && first->shape && second->shape && first->shape->size() >= 2 && second->shape->size() >= 2) {
+      if (op == Op::MatMul && first->shape && second->shape && first->shape->size() >= 2 &&
+          second->shape->size() >= 2) {
         const Shape& l = as<TensorObject>(left)->shape;
         const Shape& r = as<TensorObject>(right)->shape;
         result->shape = *l;
         result->shape->back() = r->back();
       }
       for (auto mark : second->marks) {
-        if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end()) result->marks.push_back(mark);
+        if (std::find(result->marks.begin(), result->marks.end(), mark) == result->marks.end())
+          result->marks.push_back(mark);
       }
     } else {
       result->shape = first->shape;
-      if (other->kind == Kind::Float) result->dtype = promote(first->dtype, Dtype::Float);
-      else if (other->kind == Kind::Unknown && first->dtype != Dtype::Float) result->dtype = Dtype::Unknown;
+      if (other->kind == Kind::Float)
+        result->dtype = promote(first->dtype, Dtype::Float);
+      else if (other->kind == Kind::Unknown && first->dtype != Dtype::Float)
+        result->dtype = Dtype::Unknown;
     }
-    if (op == Op::Div && result->dtype != Dtype::Complex && result->dtype != Dtype::Unknown) result->dtype = Dtype::Float;
+    if (op == Op::Div && result->dtype != Dtype::Complex && result->dtype != Dtype::Unknown)
+      result->dtype = Dtype::Float;
     if (grad_mode_->known && !as<BoolObject>(grad_mode_)->value) result->requires_grad = Truth::No;
     return result;
   }
@@ -111,12 +127,14 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
   }
   if (left->kind == Kind::Instance) {
     std::string method = "__" + std::string(kBinaryMethods[static_cast<int>(op)]) + "__";
-    if (class_attribute(as<InstanceObject>(left)->cls, ir::Symbol::intern(method))) return call_method(left, method, {right});
+    if (class_attribute(as<InstanceObject>(left)->cls, ir::Symbol::intern(method)))
+      return call_method(left, method, {right});
     return heap_.unknown;
   }
   if (right->kind == Kind::Instance) {
     std::string method = "__r" + std::string(kBinaryMethods[static_cast<int>(op)]) + "__";
-    if (class_attribute(as<InstanceObject>(right)->cls, ir::Symbol::intern(method))) return call_method(right, method, {left});
+    if (class_attribute(as<InstanceObject>(right)->cls, ir::Symbol::intern(method)))
+      return call_method(right, method, {left});
     return heap_.unknown;
   }
   bool from_tensor = left->from_tensor || right->from_tensor;
@@ -128,13 +146,23 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
         std::int64_t x = *integer_of(left), y = *integer_of(right);
         std::int64_t out = 0;
         switch (op) {
-          case Op::Add: if (!__builtin_add_overflow(x, y, &out)) return heap_.integer(out); break;
-          case Op::Sub: if (!__builtin_sub_overflow(x, y, &out)) return heap_.integer(out); break;
-          case Op::Mul: if (!__builtin_mul_overflow(x, y, &out)) return heap_.integer(out); break;
-          case Op::FloorDiv:
-            if (y != 0) return heap_.integer(static_cast<std::int64_t>(std::floor(static_cast<double>(x) / static_cast<double>(y))));
+          case Op::Add:
+            if (!__builtin_add_overflow(x, y, &out)) return heap_.integer(out);
             break;
-          case Op::Mod: if (y != 0) return heap_.integer(((x % y) + y) % y); break;
+          case Op::Sub:
+            if (!__builtin_sub_overflow(x, y, &out)) return heap_.integer(out);
+            break;
+          case Op::Mul:
+            if (!__builtin_mul_overflow(x, y, &out)) return heap_.integer(out);
+            break;
+          case Op::FloorDiv:
+            if (y != 0)
+              return heap_.integer(
+                  static_cast<std::int64_t>(std::floor(static_cast<double>(x) / static_cast<double>(y))));
+            break;
+          case Op::Mod:
+            if (y != 0) return heap_.integer(((x % y) + y) % y);
+            break;
           case Op::Pow: {
             if (y >= 0 && y < 63) {
               bool fits = true;
@@ -146,12 +174,20 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
             }
             break;
           }
-          case Op::LeftShift: if (y >= 0 && y < 62 && x < (1LL << 20) && x >= 0) return heap_.integer(x << y); break;
-          case Op::RightShift: if (y >= 0 && y < 63) return heap_.integer(x >> y); break;
-          case Op::And: return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x & y) : heap_.integer(x & y);
-          case Op::Or: return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x | y) : heap_.integer(x | y);
-          case Op::Xor: return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x ^ y) : heap_.integer(x ^ y);
-          default: break;
+          case Op::LeftShift:
+            if (y >= 0 && y < 62 && x < (1LL << 20) && x >= 0) return heap_.integer(x << y);
+            break;
+          case Op::RightShift:
+            if (y >= 0 && y < 63) return heap_.integer(x >> y);
+            break;
+          case Op::And:
+            return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x & y) : heap_.integer(x & y);
+          case Op::Or:
+            return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x | y) : heap_.integer(x | y);
+          case Op::Xor:
+            return left->kind == Kind::Bool && right->kind == Kind::Bool ? heap_.boolean(x ^ y) : heap_.integer(x ^ y);
+          default:
+            break;
         }
         if ((op == Op::FloorDiv || op == Op::Mod) && y == 0) {
           raise_exception("builtins.ZeroDivisionError", span);
@@ -160,32 +196,46 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
         return heap_.typed(Kind::Int);
       }
       switch (op) {
-        case Op::Add: return heap_.real(*a + *b);
-        case Op::Sub: return heap_.real(*a - *b);
-        case Op::Mul: return heap_.real(*a * *b);
+        case Op::Add:
+          return heap_.real(*a + *b);
+        case Op::Sub:
+          return heap_.real(*a - *b);
+        case Op::Mul:
+          return heap_.real(*a * *b);
         case Op::Div:
           if (*b != 0) return heap_.real(*a / *b);
           raise_exception("builtins.ZeroDivisionError", span);
           return heap_.unknown;
-        case Op::FloorDiv: if (*b != 0) return heap_.real(std::floor(*a / *b)); break;
-        case Op::Mod: if (*b != 0) return heap_.real(*a - *b * std::floor(*a / *b)); break;
-        case Op::Pow: return heap_.real(std::pow(*a, *b));
-        default: break;
+        case Op::FloorDiv:
+          if (*b != 0) return heap_.real(std::floor(*a / *b));
+          break;
+        case Op::Mod:
+          if (*b != 0) return heap_.real(*a - *b * std::floor(*a / *b));
+          break;
+        case Op::Pow:
+          return heap_.real(std::pow(*a, *b));
+        default:
+          break;
       }
       return heap_.typed(Kind::Float);
     }
     if (left->kind == Kind::Bool && right->kind == Kind::Bool && (op == Op::And || op == Op::Or)) {
       bool decides = op == Op::Or;  // whatever the other side is
-      if (truth(left) == std::optional(decides) || truth(right) == std::optional(decides)) return heap_.boolean(decides);
+      if (truth(left) == std::optional(decides) || truth(right) == std::optional(decides))
+        return heap_.boolean(decides);
     }
     Value result = heap_.typed(real ? Kind::Float : Kind::Int);
-    if ((op == Op::And || op == Op::Or || op == Op::Xor) && left->kind == Kind::Bool && right->kind == Kind::Bool) result = heap_.typed(Kind::Bool);
+    if ((op == Op::And || op == Op::Or || op == Op::Xor) && left->kind == Kind::Bool && right->kind == Kind::Bool)
+      result = heap_.typed(Kind::Bool);
     result->from_tensor = from_tensor;
     return result;
   }
   if (left->kind == Kind::Str && op == Op::Mod) {
-    Value inner = right->kind == Kind::Tuple && as<SequenceObject>(right)->items.size() == 1 ? as<SequenceObject>(right)->items[0] : right;
-    if (inner->kind == Kind::Tensor && traced()) graph_break(EventKind::Unsupported, span, "GB0059", "format", text(span));
+    Value inner = right->kind == Kind::Tuple && as<SequenceObject>(right)->items.size() == 1
+                      ? as<SequenceObject>(right)->items[0]
+                      : right;
+    if (inner->kind == Kind::Tensor && traced())
+      graph_break(EventKind::Unsupported, span, "GB0059", "format", text(span));
     return heap_.typed(Kind::Str);
   }
   if (left->kind == Kind::Str && right->kind == Kind::Str && op == Op::Add) {
@@ -205,9 +255,11 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
     }
     if (what->kind == Kind::List || what->kind == Kind::Tuple) {
       auto* sequence = as<SequenceObject>(what);
-      if (sequence->exact && count->known && as<IntObject>(count)->value * static_cast<std::int64_t>(sequence->items.size()) <= 1024) {
+      if (sequence->exact && count->known &&
+          as<IntObject>(count)->value * static_cast<std::int64_t>(sequence->items.size()) <= 1024) {
         std::vector<Value> items;
-        for (std::int64_t i = 0; i < as<IntObject>(count)->value; ++i) items.insert(items.end(), sequence->items.begin(), sequence->items.end());
+        for (std::int64_t i = 0; i < as<IntObject>(count)->value; ++i)
+          items.insert(items.end(), sequence->items.begin(), sequence->items.end());
         return heap_.sequence(what->kind, std::move(items));
       }
       Value element = sequence->element;
@@ -236,7 +288,7 @@ Value Interpreter::binary(ir::BinaryOp op, Value left, Value right, ir::Span spa
     result->exact = result->exact && as<DictObject>(right)->exact;
     return result;
   }
-  if (op == Op::Or && (left->kind == Kind::Class || left->kind == Kind::External) ) {  // int | None in annotations
+  if (op == Op::Or && (left->kind == Kind::Class || left->kind == Kind::External)) {  // int | None in annotations
     return heap_.sequence(Kind::Tuple, {left, right});
   }
   if (is_number(left) && op != Op::Mul) return heap_.unknown;
@@ -262,7 +314,8 @@ Value Interpreter::unary(ir::UnaryOp op, Value operand, ir::Span) {
   }
   if (operand->kind == Kind::Instance) {
     const char* method = op == ir::UnaryOp::Negative ? "__neg__" : op == ir::UnaryOp::Invert ? "__invert__" : "__pos__";
-    if (class_attribute(as<InstanceObject>(operand)->cls, ir::Symbol::intern(method))) return call_method(operand, method, {});
+    if (class_attribute(as<InstanceObject>(operand)->cls, ir::Symbol::intern(method)))
+      return call_method(operand, method, {});
   }
   if (operand->kind == Kind::Int || operand->kind == Kind::Float) {
     Value result = heap_.typed(operand->kind);
@@ -280,7 +333,9 @@ std::optional<bool> Interpreter::identical(Value left, Value right) {
     if (other->kind == Kind::Unknown || other->kind == Kind::Union) {
       if (other->kind == Kind::Union) {
         auto& alternatives = as<UnionObject>(other)->alternatives;
-        if (std::none_of(alternatives.begin(), alternatives.end(), [](Value v) { return v->kind == Kind::None || v->kind == Kind::Unknown; })) return false;
+        if (std::none_of(alternatives.begin(), alternatives.end(),
+                         [](Value v) { return v->kind == Kind::None || v->kind == Kind::Unknown; }))
+          return false;
       }
       return std::nullopt;
     }
@@ -291,12 +346,15 @@ std::optional<bool> Interpreter::identical(Value left, Value right) {
     if (a && b) return *a == *b;
     return std::nullopt;
   }
-  if (left->kind == Kind::Unknown || right->kind == Kind::Unknown || left->kind == Kind::Union || right->kind == Kind::Union) return std::nullopt;
+  if (left->kind == Kind::Unknown || right->kind == Kind::Unknown || left->kind == Kind::Union ||
+      right->kind == Kind::Union)
+    return std::nullopt;
   if (left->kind == Kind::External && right->kind == Kind::External) {
     return profile_.canonical(as<ExternalObject>(left)->name) == profile_.canonical(as<ExternalObject>(right)->name);
   }
   if (left->kind != right->kind) return false;
-  if (left->kind == Kind::Class || left->kind == Kind::Instance || left->kind == Kind::Tensor || left->kind == Kind::Function) {
+  if (left->kind == Kind::Class || left->kind == Kind::Instance || left->kind == Kind::Tensor ||
+      left->kind == Kind::Function) {
     // Distinct objects here may be one there only when they came out of a join or an unknown source.
     if (left->kind == Kind::Tensor || left->kind == Kind::Instance) {
       return entry_mode_ ? std::optional(false) : std::nullopt;
@@ -309,7 +367,8 @@ std::optional<bool> Interpreter::identical(Value left, Value right) {
 namespace {
 
 bool is_half_precision(Value value) {
-  return value->kind == Kind::External && one_of(as<ExternalObject>(value)->name, {"torch.float16", "torch.half", "torch.bfloat16"});
+  return value->kind == Kind::External &&
+         one_of(as<ExternalObject>(value)->name, {"torch.float16", "torch.half", "torch.bfloat16"});
 }
 
 }  // namespace
@@ -329,7 +388,8 @@ std::optional<bool> Interpreter::equal(Value left, Value right) {
   }
   auto a = number(left), b = number(right);
   if (a && b) return *a == *b;
-  if (left->known && right->known && (left->kind == Kind::Str || left->kind == Kind::Bytes) && left->kind == right->kind)
+  if (left->known && right->known && (left->kind == Kind::Str || left->kind == Kind::Bytes) &&
+      left->kind == right->kind)
     return as<StrObject>(left)->value == as<StrObject>(right)->value;
   if (left->kind == Kind::None || right->kind == Kind::None) return identical(left, right);
   if ((left->kind == Kind::Tuple || left->kind == Kind::List) && left->kind == right->kind) {
@@ -347,11 +407,15 @@ std::optional<bool> Interpreter::equal(Value left, Value right) {
   }
   // A floating-point tensor of which no more is known is of the default dtype or wider, not of half precision.
   Value dtype = left->kind == Kind::External ? right : left;
-  if (dtype->sym && dtype->sym->what == Sym::What::FloatDtype && is_half_precision(dtype == left ? right : left)) return false;
-  if (left->kind == Kind::External || right->kind == Kind::External || left->kind == Kind::Class) return identical(left, right);
+  if (dtype->sym && dtype->sym->what == Sym::What::FloatDtype && is_half_precision(dtype == left ? right : left))
+    return false;
+  if (left->kind == Kind::External || right->kind == Kind::External || left->kind == Kind::Class)
+    return identical(left, right);
   if (left->kind == Kind::Unknown || right->kind == Kind::Unknown) return std::nullopt;
   bool left_number = is_number(left), right_number = is_number(right);
-  if ((left->kind == Kind::Str) != (right->kind == Kind::Str) && (left_number || right_number || left->kind == Kind::Tuple || right->kind == Kind::Tuple)) return false;
+  if ((left->kind == Kind::Str) != (right->kind == Kind::Str) &&
+      (left_number || right_number || left->kind == Kind::Tuple || right->kind == Kind::Tuple))
+    return false;
   if (left->kind == Kind::Context && right->kind == Kind::Context) return std::nullopt;
   return std::nullopt;
 }
@@ -384,7 +448,8 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
       return heap_.typed(Kind::Bool);
     }
     if (container->kind == Kind::Str && left->kind == Kind::Str && container->known && left->known) {
-      return heap_.boolean((as<StrObject>(container)->value.find(as<StrObject>(left)->value) != std::string::npos) == (op == Op::In));
+      return heap_.boolean((as<StrObject>(container)->value.find(as<StrObject>(left)->value) != std::string::npos) ==
+                           (op == Op::In));
     }
     std::optional<bool> found = false;
     auto look = [&](Value item, bool maybe) {
@@ -410,7 +475,8 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
   Value a = without_none(left), b = without_none(right);
   if (a->kind == Kind::Tensor || b->kind == Kind::Tensor) {
     Value other = a->kind == Kind::Tensor ? b : a;
-    if ((op == Op::Eq || op == Op::NotEq) && (other->kind == Kind::Str || other->kind == Kind::None)) return heap_.boolean(op == Op::NotEq);
+    if ((op == Op::Eq || op == Op::NotEq) && (other->kind == Kind::Str || other->kind == Kind::None))
+      return heap_.boolean(op == Op::NotEq);
     if (other->kind == Kind::Instance || other->kind == Kind::Union) return heap_.unknown;
     auto* result = heap_.tensor(Origin::Intermediate);
     auto* tensor = as<TensorObject>(a->kind == Kind::Tensor ? a : b);
@@ -418,13 +484,15 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
     result->dtype = Dtype::Bool;
     result->dtype_name = ir::Symbol::intern("bool");
     result->requires_grad = Truth::No;
-    result->shape = other->kind == Kind::Tensor ? broadcast(tensor->shape, as<TensorObject>(other)->shape) : tensor->shape;
+    result->shape =
+        other->kind == Kind::Tensor ? broadcast(tensor->shape, as<TensorObject>(other)->shape) : tensor->shape;
     return result;
   }
   if (a->kind == Kind::Instance) {
     static constexpr std::string_view methods[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
     auto name = methods[static_cast<int>(op)];
-    if (class_attribute(as<InstanceObject>(a)->cls, ir::Symbol::intern(name)) && !as<InstanceObject>(a)->cls->dataclass) return call_method(a, name, {right});
+    if (class_attribute(as<InstanceObject>(a)->cls, ir::Symbol::intern(name)) && !as<InstanceObject>(a)->cls->dataclass)
+      return call_method(a, name, {right});
     if (op == Op::Eq || op == Op::NotEq) {
       if (a == b) return heap_.boolean(op == Op::Eq);
     }
@@ -446,9 +514,13 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
   }
   if (a->kind == Kind::Str && b->kind == Kind::Str && a->known && b->known) {
     int order = as<StrObject>(a)->value.compare(as<StrObject>(b)->value);
-    return heap_.boolean(op == Op::Less ? order < 0 : op == Op::LessEq ? order <= 0 : op == Op::Greater ? order > 0 : order >= 0);
+    return heap_.boolean(op == Op::Less      ? order < 0
+                         : op == Op::LessEq  ? order <= 0
+                         : op == Op::Greater ? order > 0
+                                             : order >= 0);
   }
-  if (a->kind == Kind::Tuple && b->kind == Kind::Tuple && as<SequenceObject>(a)->exact && as<SequenceObject>(b)->exact) {
+  if (a->kind == Kind::Tuple && b->kind == Kind::Tuple && as<SequenceObject>(a)->exact &&
+      as<SequenceObject>(b)->exact) {
     auto& p = as<SequenceObject>(a)->items;
     auto& q = as<SequenceObject>(b)->items;
     for (std::size_t i = 0; i < std::min(p.size(), q.size()); ++i) {
@@ -467,21 +539,26 @@ Value Interpreter::compare(ir::CompareOp op, Value left, Value right, ir::Span s
 Value Interpreter::length(Value value) {
   value = without_none(value);
   switch (value->kind) {
-    case Kind::Str: return value->known ? heap_.integer(static_cast<std::int64_t>(as<StrObject>(value)->value.size())) : heap_.typed(Kind::Int);
+    case Kind::Str:
+      return value->known ? heap_.integer(static_cast<std::int64_t>(as<StrObject>(value)->value.size()))
+                          : heap_.typed(Kind::Int);
     case Kind::Tuple:
     case Kind::List:
     case Kind::Set: {
       auto* sequence = as<SequenceObject>(value);
-      return sequence->exact ? heap_.integer(static_cast<std::int64_t>(sequence->items.size())) : heap_.typed(Kind::Int);
+      return sequence->exact ? heap_.integer(static_cast<std::int64_t>(sequence->items.size()))
+                             : heap_.typed(Kind::Int);
     }
     case Kind::Dict: {
       auto* dict = as<DictObject>(value);
-      bool sure = dict->exact && std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
+      bool sure = dict->exact &&
+                  std::none_of(dict->entries.begin(), dict->entries.end(), [](const auto& e) { return e.maybe; });
       return sure ? heap_.integer(static_cast<std::int64_t>(dict->entries.size())) : heap_.typed(Kind::Int);
     }
     case Kind::Tensor: {
       auto* tensor = as<TensorObject>(value);
-      if (tensor->shape && !tensor->shape->empty() && tensor->shape->front() >= 0) return heap_.integer(tensor->shape->front());
+      if (tensor->shape && !tensor->shape->empty() && tensor->shape->front() >= 0)
+        return heap_.integer(tensor->shape->front());
       return heap_.typed(Kind::Int);
     }
     case Kind::Instance: {
@@ -490,7 +567,8 @@ Value Interpreter::length(Value value) {
       if (instance->payload && instance->payload->kind != Kind::Unknown) return length(instance->payload);
       return heap_.typed(Kind::Int);
     }
-    default: return heap_.typed(Kind::Int);
+    default:
+      return heap_.typed(Kind::Int);
   }
 }
 
@@ -498,9 +576,11 @@ namespace {
 
 // Python:  x[mask], x[rows, columns], x[:, 0], x[..., 0]     of no list and no dict
 bool indexes_a_tensor(Value index) {
-  if (index->kind != Kind::Tuple || !as<SequenceObject>(index)->exact) return index->kind == Kind::Tensor && as<TensorObject>(index)->dtype == Dtype::Bool;
-  return std::ranges::any_of(as<SequenceObject>(index)->items,
-                             [](Value part) { return part->kind == Kind::Tensor || part->kind == Kind::Slice || part->kind == Kind::Ellipsis; });
+  if (index->kind != Kind::Tuple || !as<SequenceObject>(index)->exact)
+    return index->kind == Kind::Tensor && as<TensorObject>(index)->dtype == Dtype::Bool;
+  return std::ranges::any_of(as<SequenceObject>(index)->items, [](Value part) {
+    return part->kind == Kind::Tensor || part->kind == Kind::Slice || part->kind == Kind::Ellipsis;
+  });
 }
 
 }  // namespace
@@ -517,7 +597,8 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
   }
   if (object->kind == Kind::Unknown && traced() && indexes_a_tensor(index)) object = heap_.tensor(Origin::Unknown);
   switch (object->kind) {
-    case Kind::Tensor: return tensor_index(as<TensorObject>(object), index, span);
+    case Kind::Tensor:
+      return tensor_index(as<TensorObject>(object), index, span);
     case Kind::Tuple:
     case Kind::List: {
       auto* sequence = as<SequenceObject>(object);
@@ -540,14 +621,17 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
           std::int64_t i = as<IntObject>(value)->value;
           return i < 0 ? std::max<std::int64_t>(0, i + size) : std::min(i, size);
         };
-        std::int64_t step = slice->step->kind == Kind::Int && slice->step->known ? as<IntObject>(slice->step)->value : slice->step->kind == Kind::None ? 1 : 0;
+        std::int64_t step = slice->step->kind == Kind::Int && slice->step->known ? as<IntObject>(slice->step)->value
+                            : slice->step->kind == Kind::None                    ? 1
+                                                                                 : 0;
         auto lower = bound(slice->lower, 0), upper = bound(slice->upper, size);
         if (sequence->exact && step == -1 && slice->lower->kind == Kind::None && slice->upper->kind == Kind::None) {
           return heap_.sequence(object->kind, {sequence->items.rbegin(), sequence->items.rend()});
         }
         if (sequence->exact && lower && upper && step > 0) {
           std::vector<Value> items;
-          for (std::int64_t i = *lower; i < *upper; i += step) items.push_back(sequence->items[static_cast<std::size_t>(i)]);
+          for (std::int64_t i = *lower; i < *upper; i += step)
+            items.push_back(sequence->items[static_cast<std::size_t>(i)]);
           auto* result = heap_.sequence(object->kind, std::move(items));
           if (sequence->type_name.text() == "Size") result->type_name = sequence->type_name;
           return result;
@@ -565,8 +649,10 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
       Value found = nullptr;
       for (const auto& entry : dict->entries) {
         auto same = entry.key == index ? std::optional(true) : equal(entry.key, index);
-        // Dynamo tells objects with a hash of their own apart by identity, and raises KeyError where Python finds the key.
-        bool other_object = entry.key != index && index->kind == Kind::Instance && entry.key->kind == Kind::Instance && class_attribute(as<InstanceObject>(index)->cls, names::hash);
+        // Dynamo tells objects with a hash of their own apart by identity, and raises KeyError where Python finds the
+        // key.
+        bool other_object = entry.key != index && index->kind == Kind::Instance && entry.key->kind == Kind::Instance &&
+                            class_attribute(as<InstanceObject>(index)->cls, names::hash);
         if (!same && other_object) same = truth(compare(ir::CompareOp::Eq, entry.key, index, span));
         if (same == std::optional(true)) {
           if (other_object) graph_break(EventKind::Unsupported, span, "GB0088", text(span), text(index_span));
@@ -587,7 +673,8 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
         const std::string& value = as<StrObject>(object)->value;
         std::int64_t i = as<IntObject>(index)->value;
         if (i < 0) i += static_cast<std::int64_t>(value.size());
-        if (i >= 0 && i < static_cast<std::int64_t>(value.size())) return heap_.string(value.substr(static_cast<std::size_t>(i), 1));
+        if (i >= 0 && i < static_cast<std::int64_t>(value.size()))
+          return heap_.string(value.substr(static_cast<std::size_t>(i), 1));
       }
       return heap_.typed(Kind::Str);
     case Kind::Instance: {
@@ -603,7 +690,8 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
             if (entry.value->kind != Kind::None) present.push_back(entry.value);
           }
           auto i = static_cast<std::size_t>(as<IntObject>(index)->value);
-          bool sure = std::all_of(present.begin(), present.end(), [](Value v) { return v->kind != Kind::Union && v->kind != Kind::Unknown; });
+          bool sure = std::all_of(present.begin(), present.end(),
+                                  [](Value v) { return v->kind != Kind::Union && v->kind != Kind::Unknown; });
           if (i < present.size() && (sure || i == 0)) return present[i];
           return heap_.unknown;
         }
@@ -621,8 +709,10 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
     case Kind::External: {  // typing subscripts
       return object;
     }
-    case Kind::Class: return object;
-    default: return heap_.unknown;
+    case Kind::Class:
+      return object;
+    default:
+      return heap_.unknown;
   }
 }
 
@@ -672,8 +762,12 @@ Value Interpreter::tensor_index(TensorObject* tensor, Value index, ir::Span span
           return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size);
         };
         auto lower = bound(slice->lower, 0), upper = bound(slice->upper, size);
-        std::int64_t step = slice->step->kind == Kind::None ? 1 : slice->step->kind == Kind::Int && slice->step->known ? as<IntObject>(slice->step)->value : 0;
-        shape.push_back(lower && upper && size >= 0 && step > 0 ? std::max<std::int64_t>(0, (*upper - *lower + step - 1) / step) : -1);
+        std::int64_t step = slice->step->kind == Kind::None                        ? 1
+                            : slice->step->kind == Kind::Int && slice->step->known ? as<IntObject>(slice->step)->value
+                                                                                   : 0;
+        shape.push_back(lower && upper && size >= 0 && step > 0
+                            ? std::max<std::int64_t>(0, (*upper - *lower + step - 1) / step)
+                            : -1);
         ++dimension;
       } else {
         simple = false;
@@ -684,7 +778,8 @@ Value Interpreter::tensor_index(TensorObject* tensor, Value index, ir::Span span
       shape.push_back(1);
     } else if (part->kind == Kind::Ellipsis && simple) {
       std::size_t rest = tensor->shape->size() - std::min(tensor->shape->size(), consumed);
-      for (std::size_t i = 0; i < rest && dimension < tensor->shape->size(); ++i) shape.push_back((*tensor->shape)[dimension++]);
+      for (std::size_t i = 0; i < rest && dimension < tensor->shape->size(); ++i)
+        shape.push_back((*tensor->shape)[dimension++]);
     } else {
       simple = false;
     }
@@ -727,8 +822,9 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
         }
         if (!same) entry.value = heap_.join(entry.value, value);
       }
-      if (index->known || index->kind == Kind::Tensor || index->kind == Kind::Instance || index->kind == Kind::Class || index->kind == Kind::Tuple ||
-          index->kind == Kind::External || index->kind == Kind::Function || index->kind == Kind::None) {
+      if (index->known || index->kind == Kind::Tensor || index->kind == Kind::Instance || index->kind == Kind::Class ||
+          index->kind == Kind::Tuple || index->kind == Kind::External || index->kind == Kind::Function ||
+          index->kind == Kind::None) {
         dict->entries.push_back({index, value, false});
       } else {
         dict->exact = false;
@@ -774,7 +870,8 @@ void Interpreter::set_subscript(Value object, Value index, Value value, ir::Span
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 

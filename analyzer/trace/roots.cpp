@@ -78,10 +78,18 @@ Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t s
   for (std::size_t i = skip; i < function->function->params.count; ++i) {
     const ir::Param& param = function->module->params[function->function->params.first + i];
     switch (param.kind) {
-      case ir::ParamKind::VarArgs: arguments.more_positional = true; break;
-      case ir::ParamKind::KwArgs: arguments.more_keywords = true; break;
-      case ir::ParamKind::KeywordOnly: arguments.keywords.emplace_back(param.name, parameter_value(function, param, true, receiver)); break;
-      default: arguments.positional.push_back(parameter_value(function, param, true, receiver)); break;
+      case ir::ParamKind::VarArgs:
+        arguments.more_positional = true;
+        break;
+      case ir::ParamKind::KwArgs:
+        arguments.more_keywords = true;
+        break;
+      case ir::ParamKind::KeywordOnly:
+        arguments.keywords.emplace_back(param.name, parameter_value(function, param, true, receiver));
+        break;
+      default:
+        arguments.positional.push_back(parameter_value(function, param, true, receiver));
+        break;
     }
   }
   if (arguments.more_positional) {
@@ -147,11 +155,13 @@ void Interpreter::scan_function(const ir::Module& module, ir::FunctionId id) {
       if (found == class_objects_.end()) return;
       Value value = found->second->attributes.get(code.name);
       if (!value) return;
-      if (value->kind == Kind::StaticMethod || value->kind == Kind::ClassMethod) value = as<PropertyObject>(value)->getter;
+      if (value->kind == Kind::StaticMethod || value->kind == Kind::ClassMethod)
+        value = as<PropertyObject>(value)->getter;
       if (value->kind != Kind::Function) return;
       function = as<FunctionObject>(value);
       if (function->function->params.count > 0) {
-        self = found->second->is_module ? instantiate_root(found->second) : some_instance(found->second, heap_.sym("self"));
+        self = found->second->is_module ? instantiate_root(found->second)
+                                        : some_instance(found->second, heap_.sym("self"));
         steps_ = 0;
         raised_ = nullptr;
       }
@@ -186,7 +196,8 @@ void Interpreter::trace_uncalled(CompiledObject* compiled) {
     skip = 1;
   }
   if (!function || traced_functions_.contains(function->function)) return;
-  Arguments arguments = unknown_arguments(function, skip, target->kind == Kind::Instance ? as<InstanceObject>(target)->cls : nullptr);
+  Arguments arguments =
+      unknown_arguments(function, skip, target->kind == Kind::Instance ? as<InstanceObject>(target)->cls : nullptr);
   grad_mode_ = root_grad_mode_;
   call_compiled(compiled, arguments);
   grad_mode_ = heap_.yes;
@@ -208,17 +219,21 @@ void Interpreter::scan_hazards(const ir::Module& module, std::string_view except
   std::vector<Event> kept = std::exchange(events_, {});
   std::unordered_set<Symbol> called;
   for (const ir::Expr& expr : module.exprs) {
-    if (expr.kind == ir::ExprKind::Call && module.expr(expr.a).kind == ir::ExprKind::Name) called.insert(module.expr(expr.a).name);
+    if (expr.kind == ir::ExprKind::Call && module.expr(expr.a).kind == ir::ExprKind::Name)
+      called.insert(module.expr(expr.a).name);
   }
   if (span_contains_name(module, {0, UINT32_MAX}, {"compile"})) {
     for (std::size_t i = 0; i < module.functions.size(); ++i) {
       const ir::Function& function = module.functions[i];
-      if (function.owner || function.parent || function.lambda_body || function.name.text() == except || called.contains(function.name)) continue;
+      if (function.owner || function.parent || function.lambda_body || function.name.text() == except ||
+          called.contains(function.name))
+        continue;
       scan_function(module, {static_cast<std::uint32_t>(i)});
     }
   }
   for (Event& found : events_) {
-    if (!found.traced && found.gb_id.empty() && (found.kind == EventKind::LateHook || found.kind == EventKind::Hazard)) kept.push_back(std::move(found));
+    if (!found.traced && found.gb_id.empty() && (found.kind == EventKind::LateHook || found.kind == EventKind::Hazard))
+      kept.push_back(std::move(found));
   }
   events_ = std::move(kept);
 }
@@ -239,14 +254,17 @@ void mark_inputs(Value value, int depth = 0) {
     case Kind::Dict:
       for (auto& entry : as<DictObject>(value)->entries) mark_inputs(entry.value, depth + 1);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
 }  // namespace
 
 Result<void> Interpreter::trace_entry(std::string_view entry) {
-  auto usage = [&](std::string message) { return std::unexpected(Error{ErrorKind::Usage, std::move(message), std::nullopt}); };
+  auto usage = [&](std::string message) {
+    return std::unexpected(Error{ErrorKind::Usage, std::move(message), std::nullopt});
+  };
   auto colon = entry.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
     return usage("entry '" + std::string(entry) + "' is not of the form FILE:function or pkg.module:function");
@@ -264,7 +282,9 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
   } else {
     module = program_.find(where);
   }
-  if (!module) return usage("entry '" + std::string(entry) + "': there is no module '" + where + "' among the checked files or on the search path");
+  if (!module)
+    return usage("entry '" + std::string(entry) + "': there is no module '" + where +
+                 "' among the checked files or on the search path");
   entry_mode_ = true;
   entry_module_ = module;
   compile_seen_ = false;
@@ -272,14 +292,17 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
   in_module(*module, [&](PyModuleObject* object) {
     Value function = module_attribute(object, Symbol::intern(name));
     if (!function) {
-      error = Error{ErrorKind::Usage, "entry '" + std::string(entry) + "': module '" + module->name + "' has no function '" + name + "'", std::nullopt};
+      error = Error{ErrorKind::Usage,
+                    "entry '" + std::string(entry) + "': module '" + module->name + "' has no function '" + name + "'",
+                    std::nullopt};
       return;
     }
     Arguments none;
     none.module = module;
     Value result = call(function, none);
     raised_ = nullptr;
-    if (result->kind != Kind::Tuple || !as<SequenceObject>(result)->exact || as<SequenceObject>(result)->items.empty()) {
+    if (result->kind != Kind::Tuple || !as<SequenceObject>(result)->exact ||
+        as<SequenceObject>(result)->items.empty()) {
       if (result->kind == Kind::Function || result->kind == Kind::Instance || result->kind == Kind::Compiled) {
         result = heap_.sequence(Kind::Tuple, {result});
       } else {
@@ -298,7 +321,8 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     }
     if (items.size() > 2 && items[2]->kind == Kind::Dict) {
       for (auto& entry_of : as<DictObject>(items[2])->entries) {
-        if (entry_of.key->kind == Kind::Str) arguments.keywords.emplace_back(Symbol::intern(as<StrObject>(entry_of.key)->value), entry_of.value);
+        if (entry_of.key->kind == Kind::Str)
+          arguments.keywords.emplace_back(Symbol::intern(as<StrObject>(entry_of.key)->value), entry_of.value);
       }
     }
     for (Value value : arguments.positional) mark_inputs(value);
@@ -308,7 +332,8 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     grad_mode_ = root_grad_mode_;
     steps_ = 0;
     // Code that compiles things itself, or could, decides what is compiled.
-    for (auto& [code, source] : entry_functions_) compile_seen_ = compile_seen_ || (source == module && compiles_something(*code, *source));
+    for (auto& [code, source] : entry_functions_)
+      compile_seen_ = compile_seen_ || (source == module && compiles_something(*code, *source));
     if (compile_seen_) {
       call(callable, arguments);
     } else {

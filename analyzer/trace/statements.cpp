@@ -14,7 +14,7 @@ using ir::StmtId;
 using ir::StmtKind;
 
 namespace {
-constexpr std::size_t kMostRounds = 48;        // rounds of a loop that are followed one by one
+constexpr std::size_t kMostRounds = 48;       // rounds of a loop that are followed one by one
 constexpr std::size_t kMostEagerRounds = 12;  // of what sets a library's modules up: walks over all of them, mostly
 constexpr std::size_t kMostWhileRounds = 200;
 }  // namespace
@@ -38,13 +38,17 @@ Flows Interpreter::run_statement(StmtId id) {
     case StmtKind::Error:
     case StmtKind::Pass:
     case StmtKind::Global:
-    case StmtKind::Nonlocal: break;
-    case StmtKind::Expression: eval(stmt.a); break;
+    case StmtKind::Nonlocal:
+      break;
+    case StmtKind::Expression:
+      eval(stmt.a);
+      break;
     case StmtKind::Assign: {
       std::uint32_t before = heap_.serial();
       Value value = eval(stmt.a);
       if (raised_) return kRaise;
-      if (value->kind == Kind::Tensor && as<TensorObject>(value)->strided_nested && value->serial > before) frame_->holds_nested = traced();
+      if (value->kind == Kind::Tensor && as<TensorObject>(value)->strided_nested && value->serial > before)
+        frame_->holds_nested = traced();
       for (ExprId target : frame_->module->list(stmt.items)) assign(target, value);
       break;
     }
@@ -80,21 +84,41 @@ Flows Interpreter::run_statement(StmtId id) {
       frame_->result = frame_->result ? heap_.join(frame_->result, value) : value;
       return kReturn;
     }
-    case StmtKind::Raise: return run_raise(stmt);
-    case StmtKind::Assert: return run_assert(stmt);
+    case StmtKind::Raise:
+      return run_raise(stmt);
+    case StmtKind::Assert:
+      return run_assert(stmt);
     case StmtKind::Delete:
       for (ExprId target : frame_->module->list(stmt.items)) run_delete(target);
       break;
-    case StmtKind::Break: return kBreak;
-    case StmtKind::Continue: return kContinue;
-    case StmtKind::If: flows = run_if(stmt); break;
-    case StmtKind::While: flows = run_while(stmt); break;
-    case StmtKind::For: flows = run_for(stmt); break;
-    case StmtKind::With: flows = run_with(stmt, 0); break;
-    case StmtKind::Try: flows = run_try(stmt); break;
-    case StmtKind::Match: flows = run_match(stmt); break;
-    case StmtKind::Import: run_import(stmt); break;
-    case StmtKind::ImportFrom: run_import_from(stmt); break;
+    case StmtKind::Break:
+      return kBreak;
+    case StmtKind::Continue:
+      return kContinue;
+    case StmtKind::If:
+      flows = run_if(stmt);
+      break;
+    case StmtKind::While:
+      flows = run_while(stmt);
+      break;
+    case StmtKind::For:
+      flows = run_for(stmt);
+      break;
+    case StmtKind::With:
+      flows = run_with(stmt, 0);
+      break;
+    case StmtKind::Try:
+      flows = run_try(stmt);
+      break;
+    case StmtKind::Match:
+      flows = run_match(stmt);
+      break;
+    case StmtKind::Import:
+      run_import(stmt);
+      break;
+    case StmtKind::ImportFrom:
+      run_import_from(stmt);
+      break;
     case StmtKind::FunctionDef: {
       const ir::Function& function = frame_->module->function(stmt.function);
       Value value = make_function(stmt.function);
@@ -132,7 +156,8 @@ Flows Interpreter::run_statement(StmtId id) {
 // ------------------------------------------------------------------------------------------------ branches
 
 // Remembers under which terms a variable holds a tensor, where it holds something else otherwise.
-void Interpreter::note_conditional_tensors(const Condition& condition, const Heap::Changes& first, const Heap::Changes& second) {
+void Interpreter::note_conditional_tensors(const Condition& condition, const Heap::Changes& first,
+                                           const Heap::Changes& second) {
   auto note = [&](const Heap::Changes& mine, const Heap::Changes& theirs, bool truth) {
     for (const auto& change : mine.list) {
       Value after = change.after.value;
@@ -142,7 +167,8 @@ void Interpreter::note_conditional_tensors(const Condition& condition, const Hea
       if (!otherwise || otherwise->kind == Kind::Tensor || otherwise->kind == Kind::Unknown) continue;
       std::size_t height = conditions_.size();
       assume(condition, truth, false);
-      since_[after].insert(since_[after].begin(), conditions_.begin() + static_cast<std::ptrdiff_t>(height), conditions_.end());
+      since_[after].insert(since_[after].begin(), conditions_.begin() + static_cast<std::ptrdiff_t>(height),
+                           conditions_.end());
       conditions_.resize(height);
     }
   };
@@ -152,7 +178,8 @@ void Interpreter::note_conditional_tensors(const Condition& condition, const Hea
 
 // Python:  if self.training: x = a()        x is a()'s value or what it was; inside, "training" holds
 //          else: return b
-Flows Interpreter::branch(const Condition& condition, const std::function<Flows()>& when_true, const std::function<Flows()>& when_false) {
+Flows Interpreter::branch(const Condition& condition, const std::function<Flows()>& when_true,
+                          const std::function<Flows()>& when_false) {
   if (condition.is_true()) return when_true();
   if (condition.is_false()) return when_false();
 
@@ -173,7 +200,8 @@ Flows Interpreter::branch(const Condition& condition, const std::function<Flows(
     while (!todo.empty()) {
       const Condition* one = todo.back();
       todo.pop_back();
-      for (const auto& narrowing : one->narrowings) side.narrowed.push_back(truth ? narrowing.when_true : narrowing.when_false);
+      for (const auto& narrowing : one->narrowings)
+        side.narrowed.push_back(truth ? narrowing.when_true : narrowing.when_false);
       for (const auto& part : one->parts) todo.push_back(&part);
     }
     side.flows = body();
@@ -269,7 +297,8 @@ Flows Interpreter::run_if(const Stmt& stmt) {
   if (raised_) return kRaise;
   if (traced() && condition.is_known()) report_compile_divergence(stmt, condition);
   if (traced() && condition.is_false() && options_.mode == Mode::Eval) report_marking_not_reached(stmt);
-  return branch(condition, [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
+  return branch(
+      condition, [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
 }
 
 // Python:  if self._requires_grad and self.training: hidden.requires_grad = True
@@ -280,7 +309,8 @@ void Interpreter::report_marking_not_reached(const Stmt& stmt) {
     const Stmt& one = module.stmt(id);
     if (one.kind != StmtKind::Assign || module.expr(one.a).kind != ExprKind::True) continue;
     const Expr& target = module.expr(module.list(one.items)[0]);
-    if (target.kind == ExprKind::Attribute && target.name == names::requires_grad) report_requires_grad_flag(target.span);
+    if (target.kind == ExprKind::Attribute && target.name == names::requires_grad)
+      report_requires_grad_flag(target.span);
   }
 }
 
@@ -291,9 +321,14 @@ void Interpreter::report_compile_divergence(const Stmt& stmt, const Condition& c
   if (frame_->module->source->text(test).find("compiling") == std::string_view::npos) return;
   ir::Block skipped = condition.is_true() ? stmt.orelse : stmt.body;
   auto statements = frame_->module->block(skipped);
-  if (statements.size() == 0 || !span_contains_name(*frame_->module, test, {"is_compiling", "is_dynamo_compiling"})) return;
-  ir::Span dead{frame_->module->stmt(*statements.begin()).span.begin, frame_->module->stmt(*(statements.end() - 1)).span.end};
-  if (!span_contains_name(*frame_->module, dead, {"requires_grad", "requires_grad_", "register_hook", "detach", "detach_", "no_grad", "set_grad_enabled", "enable_grad"})) return;
+  if (statements.size() == 0 || !span_contains_name(*frame_->module, test, {"is_compiling", "is_dynamo_compiling"}))
+    return;
+  ir::Span dead{frame_->module->stmt(*statements.begin()).span.begin,
+                frame_->module->stmt(*(statements.end() - 1)).span.end};
+  if (!span_contains_name(*frame_->module, dead,
+                          {"requires_grad", "requires_grad_", "register_hook", "detach", "detach_", "no_grad",
+                           "set_grad_enabled", "enable_grad"}))
+    return;
   Event result = event(EventKind::CompileDivergence, test);
   result.subject = text(test);
   emit(std::move(result));
@@ -442,8 +477,10 @@ void Interpreter::report_escape(Value value, ir::Span span) {
   if (value->kind == Kind::Tuple || value->kind == Kind::List) parts = as<SequenceObject>(value)->items;
   for (Value part : parts) {
     if (part->serial <= region_serial_) continue;
-    if (part->kind == Kind::Context && as<ContextObject>(part)->name == "generator") graph_break(EventKind::Unsupported, span, "GB2533", "return", text(span));
-    if (part->kind == Kind::Instance && as<InstanceObject>(part)->cls->name == "torch.profiler.profile") graph_break(EventKind::Unsupported, span, "GB0212", "return", text(span));
+    if (part->kind == Kind::Context && as<ContextObject>(part)->name == "generator")
+      graph_break(EventKind::Unsupported, span, "GB2533", "return", text(span));
+    if (part->kind == Kind::Instance && as<InstanceObject>(part)->cls->name == "torch.profiler.profile")
+      graph_break(EventKind::Unsupported, span, "GB0212", "return", text(span));
   }
 }
 
@@ -452,7 +489,8 @@ void Interpreter::report_nested(const Stmt& stmt) {
   frame_->holds_nested = false;
   if (!traced()) return;
   ++frame_->unresumable;
-  graph_break(EventKind::Unsupported, stmt.span, "GB0016", "torch.nested.nested_tensor", "", "the tensor reaches what follows its making");
+  graph_break(EventKind::Unsupported, stmt.span, "GB0016", "torch.nested.nested_tensor", "",
+              "the tensor reaches what follows its making");
   --frame_->unresumable;
 }
 
@@ -474,7 +512,9 @@ Flows Interpreter::run_try(const Stmt& stmt) {
     if (handler.target) assign(handler.target, value);
     return run_block(handler.body);
   };
-  auto handlers = [&](std::size_t i) -> const ir::Handler& { return frame_->module->handlers[stmt.handlers.first + i]; };
+  auto handlers = [&](std::size_t i) -> const ir::Handler& {
+    return frame_->module->handlers[stmt.handlers.first + i];
+  };
   if (exception) {
     flows = static_cast<Flows>(flows & ~kRaise);
     bool handled = false;
@@ -521,7 +561,9 @@ Flows Interpreter::run_try(const Stmt& stmt) {
   return flows ? flows : static_cast<Flows>(kNormal);
 }
 
-bool Interpreter::resumable_context(Value manager) const { return manager->kind == Kind::Context && as<ContextObject>(manager)->name != "generator"; }
+bool Interpreter::resumable_context(Value manager) const {
+  return manager->kind == Kind::Context && as<ContextObject>(manager)->name != "generator";
+}
 
 Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   auto items = frame_->module->list(stmt.items);
@@ -545,7 +587,8 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   } else if (manager->kind == Kind::Instance) {
     if (class_attribute(as<InstanceObject>(manager)->cls, names::enter)) {
       target = call_method(manager, "__enter__", {});
-    } else if (const profile::Callable* enter = profiled_method(as<InstanceObject>(manager)->cls, "__enter__"); enter && !enter->gb_id.empty()) {
+    } else if (const profile::Callable* enter = profiled_method(as<InstanceObject>(manager)->cls, "__enter__");
+               enter && !enter->gb_id.empty()) {
       graph_break(EventKind::Unsupported, span, enter->gb_id, as<InstanceObject>(manager)->cls->name, text(span));
     } else if (!as<InstanceObject>(manager)->cls->cls) {
       target = manager;
@@ -553,7 +596,9 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   } else if (manager->kind == Kind::External || manager->kind == Kind::Unknown || manager->kind == Kind::Tensor) {
     // A context manager of torch's that is not written in traceable Python
     const Expr& made = frame_->module->expr(with.a);
-    Value maker = traced() && made.kind == ExprKind::Call && frame_->module->expr(made.a).kind != ExprKind::Call ? eval(made.a) : heap_.unknown;
+    Value maker = traced() && made.kind == ExprKind::Call && frame_->module->expr(made.a).kind != ExprKind::Call
+                      ? eval(made.a)
+                      : heap_.unknown;
     if (maker->kind == Kind::External && as<ExternalObject>(maker)->name.starts_with("torch.")) {
       const auto& name = as<ExternalObject>(maker)->name;
       const profile::Callable* callable = profile_.callable(name);
@@ -575,7 +620,8 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   if (manager->kind == Kind::Instance && class_attribute(as<InstanceObject>(manager)->cls, names::exit)) {
     Value pending = raised_;
     raised_ = nullptr;
-    Value suppressed = call_method(manager, "__exit__", {pending ? heap_.unknown : heap_.none, pending ? pending : heap_.none, heap_.none});
+    Value suppressed = call_method(manager, "__exit__",
+                                   {pending ? heap_.unknown : heap_.none, pending ? pending : heap_.none, heap_.none});
     if (pending && truth(suppressed) != std::optional(true)) {
       raised_ = pending;
     } else if (pending) {
@@ -597,14 +643,16 @@ Flows Interpreter::run_match(const Stmt& stmt) {
       condition = Condition::known(*matched);
     } else {
       condition.kind = Condition::Kind::Atom;
-      condition.text = text(frame_->module->expr(stmt.a).span) + " matches " + text(frame_->module->expr(one.pattern).span);
+      condition.text =
+          text(frame_->module->expr(stmt.a).span) + " matches " + text(frame_->module->expr(one.pattern).span);
     }
     return branch(
         condition,
         [&]() -> Flows {
           if (!one.guard) return run_block(one.body);
           Condition guard = eval_condition(one.guard);
-          return branch(guard, [&] { return run_block(one.body); }, [&] { return from(i + 1); });
+          return branch(
+              guard, [&] { return run_block(one.body); }, [&] { return from(i + 1); });
         },
         [&] { return from(i + 1); });
   };
@@ -622,7 +670,8 @@ std::optional<bool> Interpreter::matches_pattern(ExprId id, Value subject) {
     return open ? std::nullopt : std::optional(true);
   };
   switch (pattern.kind) {
-    case ExprKind::PatternValue: return equal(subject, eval(pattern.a));
+    case ExprKind::PatternValue:
+      return equal(subject, eval(pattern.a));
     case ExprKind::PatternCapture: {
       std::optional<bool> inner = true;
       if (pattern.b) inner = matches_pattern(pattern.b, subject);
@@ -643,7 +692,9 @@ std::optional<bool> Interpreter::matches_pattern(ExprId id, Value subject) {
       bool starred = false;
       for (ExprId part : parts) starred = starred || frame_->module->expr(part).kind == ExprKind::Starred;
       if (subject->kind != Kind::Tuple && subject->kind != Kind::List) {
-        return subject->kind == Kind::Unknown || subject->kind == Kind::Union || subject->kind == Kind::Instance ? std::nullopt : std::optional(false);
+        return subject->kind == Kind::Unknown || subject->kind == Kind::Union || subject->kind == Kind::Instance
+                   ? std::nullopt
+                   : std::optional(false);
       }
       auto* sequence = as<SequenceObject>(subject);
       if (!sequence->exact || starred) {
@@ -674,7 +725,8 @@ std::optional<bool> Interpreter::matches_pattern(ExprId id, Value subject) {
       }
       return all(answers);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -719,10 +771,14 @@ void Interpreter::assign_name(const Expr& name, Value value) {
         }
       }
       break;
-    case ir::Scope::ClassBody: heap_.set_name(env, name.name, value); return;
-    case ir::Scope::Global: break;
+    case ir::Scope::ClassBody:
+      heap_.set_name(env, name.name, value);
+      return;
+    case ir::Scope::Global:
+      break;
   }
-  if (value->kind == Kind::Handle && !as<HandleObject>(value)->module && as<HandleObject>(value)->serial > region_serial_)
+  if (value->kind == Kind::Handle && !as<HandleObject>(value)->module &&
+      as<HandleObject>(value)->serial > region_serial_)
     graph_break(EventKind::TensorHookBreak, name.span, "GB0100", "register_hook", text(name.span));
   heap_.set_name(env->globals ? env->globals : env, name.name, value);
 }
@@ -730,7 +786,9 @@ void Interpreter::assign_name(const Expr& name, Value value) {
 void Interpreter::assign(ExprId target, Value value) {
   const Expr& expr = frame_->module->expr(target);
   switch (expr.kind) {
-    case ExprKind::Name: assign_name(expr, value); break;
+    case ExprKind::Name:
+      assign_name(expr, value);
+      break;
     case ExprKind::Attribute: {
       Value object = eval(expr.a);
       if (!raised_) set_attribute(object, expr.name, value, expr.span, frame_->module->expr(expr.a).span);
@@ -743,9 +801,14 @@ void Interpreter::assign(ExprId target, Value value) {
       break;
     }
     case ExprKind::Tuple:
-    case ExprKind::List: assign_unpacked(frame_->module->list(expr.items), value, expr.span); break;
-    case ExprKind::Starred: assign(expr.a, value); break;
-    default: break;
+    case ExprKind::List:
+      assign_unpacked(frame_->module->list(expr.items), value, expr.span);
+      break;
+    case ExprKind::Starred:
+      assign(expr.a, value);
+      break;
+    default:
+      break;
   }
 }
 
@@ -758,7 +821,8 @@ void Interpreter::assign_unpacked(const ir::Module::ExprList& targets, Value val
     if (frame_->module->expr(targets[i]).kind == ExprKind::Starred) starred = i;
   }
   bool fits = sequence && sequence->exact &&
-              (starred == targets.size() ? sequence->items.size() == targets.size() : sequence->items.size() + 1 >= targets.size());
+              (starred == targets.size() ? sequence->items.size() == targets.size()
+                                         : sequence->items.size() + 1 >= targets.size());
   if (!fits) {
     Value element = heap_.unknown;
     if (sequence && !sequence->exact && sequence->element) element = sequence->element;
@@ -785,7 +849,8 @@ void Interpreter::run_delete(ExprId target) {
   const Expr& expr = frame_->module->expr(target);
   if (expr.kind == ExprKind::Attribute) {
     Value object = eval(expr.a);
-    if (object->kind == Kind::Instance) heap_.set_attribute(object, as<InstanceObject>(object)->attributes, expr.name, nullptr);
+    if (object->kind == Kind::Instance)
+      heap_.set_attribute(object, as<InstanceObject>(object)->attributes, expr.name, nullptr);
   } else if (expr.kind == ExprKind::Subscript) {
     Value object = eval(expr.a);
     Value index = eval(expr.b);
@@ -846,8 +911,11 @@ Value Interpreter::make_function(ir::FunctionId id) {
       case Kind::StaticMethod:
       case Kind::ClassMethod:
       case Kind::Compiled:
-      case Kind::Instance: value = decorated; break;
-      default: break;
+      case Kind::Instance:
+        value = decorated;
+        break;
+      default:
+        break;
     }
   }
   return value;

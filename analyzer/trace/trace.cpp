@@ -39,11 +39,14 @@ void run_on_large_stacks(unsigned count, const std::function<void(unsigned)>& bo
   std::vector<bool> started(count, false);
   for (unsigned i = 0; i < count; ++i) {
     jobs[i] = {&body, i};
-    started[i] = pthread_create(&threads[i], &attributes, [](void* raw) -> void* {
-                   auto* job = static_cast<Job*>(raw);
-                   (*job->body)(job->index);
-                   return nullptr;
-                 }, &jobs[i]) == 0;
+    started[i] = pthread_create(
+                     &threads[i], &attributes,
+                     [](void* raw) -> void* {
+                       auto* job = static_cast<Job*>(raw);
+                       (*job->body)(job->index);
+                       return nullptr;
+                     },
+                     &jobs[i]) == 0;
     if (!started[i]) body(i);
   }
   for (unsigned i = 0; i < count; ++i) {
@@ -54,24 +57,30 @@ void run_on_large_stacks(unsigned count, const std::function<void(unsigned)>& bo
 
 // Syntactic facts about one module that decide what is looked at.
 struct ModuleFacts {
-  bool compiles = false;                            // mentions torch.compile
-  std::vector<ModuleRoot> roots;                    // classes with a forward of their own
+  bool compiles = false;                                           // mentions torch.compile
+  std::vector<ModuleRoot> roots;                                   // classes with a forward of their own
   std::vector<std::pair<ir::ClassId, const ir::Function*>> heirs;  // methods of classes that may inherit one
-  std::unordered_set<ir::Symbol> called;            // names that are called somewhere
-  std::vector<ir::FunctionId> sets_up;              // functions that register hooks, checkpoint or compile
+  std::unordered_set<ir::Symbol> called;                           // names that are called somewhere
+  std::vector<ir::FunctionId> sets_up;  // functions that register hooks, checkpoint or compile
 };
 
 ModuleFacts facts_of(const ir::Module& module) {
-  static const std::unordered_set<std::string_view> interesting = {
-      "register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook", "register_module_full_backward_hook",
-      "checkpoint", "checkpoint_sequential", "gradient_checkpointing_enable", "register_post_accumulate_grad_hook"};
+  static const std::unordered_set<std::string_view> interesting = {"register_full_backward_hook",
+                                                                   "register_backward_hook",
+                                                                   "register_full_backward_pre_hook",
+                                                                   "register_module_full_backward_hook",
+                                                                   "checkpoint",
+                                                                   "checkpoint_sequential",
+                                                                   "gradient_checkpointing_enable",
+                                                                   "register_post_accumulate_grad_hook"};
   static const ir::Symbol torch = ir::Symbol::intern("torch"), compile = ir::Symbol::intern("compile");
   ModuleFacts result;
   std::vector<ir::Span> places;
   for (const ir::Expr& expr : module.exprs) {
     if (expr.kind == ir::ExprKind::Call) {
       const ir::Expr& callee = module.expr(expr.a);
-      if (callee.kind == ir::ExprKind::Name || callee.kind == ir::ExprKind::Attribute) result.called.insert(callee.name);
+      if (callee.kind == ir::ExprKind::Name || callee.kind == ir::ExprKind::Attribute)
+        result.called.insert(callee.name);
     }
     if (expr.kind == ir::ExprKind::Attribute && expr.name == compile) {
       const ir::Expr& object = module.expr(expr.a);
@@ -80,23 +89,31 @@ ModuleFacts facts_of(const ir::Module& module) {
         places.push_back(expr.span);
       }
     }
-    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && interesting.contains(expr.name.text())) places.push_back(expr.span);
+    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) &&
+        interesting.contains(expr.name.text()))
+      places.push_back(expr.span);
   }
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[i];
     if (function.parent || function.lambda_body) continue;
-    bool within = std::any_of(places.begin(), places.end(), [&](ir::Span place) { return place.begin >= function.span.begin && place.end <= function.span.end; });
+    bool within = std::any_of(places.begin(), places.end(), [&](ir::Span place) {
+      return place.begin >= function.span.begin && place.end <= function.span.end;
+    });
     if (within) result.sets_up.push_back({static_cast<std::uint32_t>(i)});
   }
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[i];
-    if (function.name == names::forward && function.owner && !function.parent) result.roots.push_back({&module, function.owner, &function});
+    if (function.name == names::forward && function.owner && !function.parent)
+      result.roots.push_back({&module, function.owner, &function});
   }
-  auto has_forward = [&](ir::ClassId cls) { return std::ranges::any_of(result.roots, [&](const ModuleRoot& root) { return root.cls == cls; }); };
+  auto has_forward = [&](ir::ClassId cls) {
+    return std::ranges::any_of(result.roots, [&](const ModuleRoot& root) { return root.cls == cls; });
+  };
   for (const ir::Function& function : module.functions) {
     if (!function.owner || function.parent || function.name.text().starts_with("__")) continue;
     const ir::Class& cls = module.cls(function.owner);
-    if (cls.arguments.count > 0 && !cls.parent && !cls.owner && !has_forward(function.owner)) result.heirs.emplace_back(function.owner, &function);
+    if (cls.arguments.count > 0 && !cls.parent && !cls.owner && !has_forward(function.owner))
+      result.heirs.emplace_back(function.owner, &function);
   }
   return result;
 }
@@ -116,8 +133,12 @@ bool roots_are_modules(const std::vector<ModuleFacts>& facts, Roots choice) {
 }  // namespace
 
 bool may_start(std::string_view text) {
-  constexpr std::string_view words[] = {"def forward", "torch.compile", "_hook", "utils.checkpoint", "import checkpoint", "checkpoint_sequential", "checkpointing_enable"};
-  return std::ranges::any_of(words, [&](std::string_view word) { return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr; });
+  constexpr std::string_view words[] = {"def forward",         "torch.compile",     "_hook",
+                                        "utils.checkpoint",    "import checkpoint", "checkpoint_sequential",
+                                        "checkpointing_enable"};
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+  });
 }
 
 Outcome trace(python::Program& program, const profile::Profile& profile, const Options& options) {
@@ -138,7 +159,8 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   for (const auto& file : program.files()) {
     if (file.module) modules.push_back(file.module.get());
   }
-  std::sort(modules.begin(), modules.end(), [](const ir::Module* a, const ir::Module* b) { return a->source->path() < b->source->path(); });
+  std::sort(modules.begin(), modules.end(),
+            [](const ir::Module* a, const ir::Module* b) { return a->source->path() < b->source->path(); });
   std::vector<ModuleFacts> facts(modules.size());
   for (std::size_t i = 0; i < modules.size(); ++i) facts[i] = facts_of(*modules[i]);
   bool by_module = roots_are_modules(facts, options.roots);
@@ -149,7 +171,8 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   std::vector<ModuleRoot> outer, inner;
   if (by_module) {
     for (const auto& one : facts) {
-      for (const ModuleRoot& root : one.roots) (called.contains(root.module->cls(root.cls).name) ? inner : outer).push_back(root);
+      for (const ModuleRoot& root : one.roots)
+        (called.contains(root.module->cls(root.cls).name) ? inner : outer).push_back(root);
     }
   }
   unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
@@ -160,7 +183,8 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   std::atomic<std::size_t> done = 0;
   std::unordered_set<const ir::Function*> reached;
 
-  auto pass = [&](std::size_t count, std::uint64_t order, std::size_t total, const std::function<void(Interpreter&, std::size_t)>& work) {
+  auto pass = [&](std::size_t count, std::uint64_t order, std::size_t total,
+                  const std::function<void(Interpreter&, std::size_t)>& work) {
     std::atomic<std::size_t> next = 0;
     run_on_large_stacks(jobs, [&](unsigned index) {
       if (!interpreters[index]) interpreters[index] = std::make_unique<Interpreter>(program, profile, options);
@@ -182,9 +206,11 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   };
 
   std::size_t total = outer.size() + inner.size() + modules.size();
-  pass(outer.size(), 0, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*outer[i].module, outer[i].cls); });
+  pass(outer.size(), 0, total,
+       [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*outer[i].module, outer[i].cls); });
   std::erase_if(inner, [&](const ModuleRoot& root) { return reached.contains(root.forward); });
-  pass(inner.size(), 1ull << 32, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*inner[i].module, inner[i].cls); });
+  pass(inner.size(), 1ull << 32, total,
+       [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*inner[i].module, inner[i].cls); });
 
   // Python:  class Loss(nn.Module):          def forward(self, x): return self.compute(x)
   //          class Margin(Loss):             def compute(self, x): …
@@ -194,12 +220,14 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
     for (std::size_t i = 0; i < modules.size(); ++i) {
       for (auto [cls, method] : facts[i].heirs) {
         if (!called.contains(method->name) || reached.contains(method)) continue;
-        if (heirs.empty() || heirs.back().module != modules[i] || heirs.back().cls != cls) heirs.push_back({modules[i], cls, method});
+        if (heirs.empty() || heirs.back().module != modules[i] || heirs.back().cls != cls)
+          heirs.push_back({modules[i], cls, method});
       }
     }
   }
   total += heirs.size();
-  pass(heirs.size(), 3ull << 32, total, [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*heirs[i].module, heirs[i].cls); });
+  pass(heirs.size(), 3ull << 32, total,
+       [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*heirs[i].module, heirs[i].cls); });
   outcome.roots = outer.size() + inner.size() + heirs.size();
 
   // Code that is not traced but sets things up.
@@ -215,7 +243,8 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
     if (!by_module) {  // a script: what it compiles may be called from any of its functions
       functions.clear();
       for (std::size_t f = 0; f < modules[i]->functions.size(); ++f) {
-        if (!modules[i]->functions[f].parent && !modules[i]->functions[f].lambda_body) functions.push_back({static_cast<std::uint32_t>(f)});
+        if (!modules[i]->functions[f].parent && !modules[i]->functions[f].lambda_body)
+          functions.push_back({static_cast<std::uint32_t>(f)});
       }
     }
     for (ir::FunctionId function : functions) {
@@ -224,7 +253,9 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   });
 
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [order, events] : found) outcome.events.insert(outcome.events.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+  for (auto& [order, events] : found)
+    outcome.events.insert(outcome.events.end(), std::make_move_iterator(events.begin()),
+                          std::make_move_iterator(events.end()));
   return outcome;
 }
 

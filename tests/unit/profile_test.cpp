@@ -23,7 +23,9 @@ const Callable& callable(std::string_view name) {
   return *found;
 }
 
-std::string_view breaks_with(std::string_view name) { return callable(name).gb_id; }
+std::string_view breaks_with(std::string_view name) {
+  return callable(name).gb_id;
+}
 
 }  // namespace
 
@@ -86,7 +88,8 @@ TEST_CASE("profile: what a plain call does not break with") {
   for (const std::string_view name :
        {"torch.relu", "torch.nn.functional.softmax", "torch.Tensor.view", "torch.Tensor.shape", "torch.is_grad_enabled",
         "torch.Tensor.requires_grad_", "torch.nn.functional.dropout", "torch.Tensor.copy_", "math.sqrt", "os.getenv",
-        "random.randint", "builtins.len", "torch.is_tensor", "torch.randn", "os.path.join", "torch.where", "torch.Tensor.masked_fill"}) {
+        "random.randint", "builtins.len", "torch.is_tensor", "torch.randn", "os.path.join", "torch.where",
+        "torch.Tensor.masked_fill"}) {
     CAPTURE(name);
     CHECK(breaks_with(name).empty());
   }
