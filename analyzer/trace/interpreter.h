@@ -172,6 +172,7 @@ class Interpreter {
   std::optional<Event> uncaught_;  // under known arguments: the `raise` that ran last
   bool maybe_raised_ = false;      // something raised under a condition that is not known
   int inexact_loops_ = 0;          // loops around whose number of rounds is not known
+  std::unordered_set<Value> readers_run_;  // each class's __getattribute__ that this root has run
   std::uint32_t breaks_ = 0;       // graph breaks so far
   std::unordered_map<Value, std::uint32_t>
       drawn_;                     // random numbers, and what was computed from them, with `breaks_` then

@@ -75,9 +75,10 @@ Value Interpreter::call_profiled_method(const InstanceObject* instance, std::str
 }
 
 // A class's own __getattribute__ is traced at each attribute that is read; what it finds is taken to be what is there.
+// One attribute shows what it does: the others of a root are not followed.
 void Interpreter::run_getattribute(InstanceObject* instance, Symbol name) {
   Value reader = class_attribute(instance->cls, names::getattribute);
-  if (!reader || reader->kind != Kind::Function) return;
+  if (!reader || reader->kind != Kind::Function || !readers_run_.insert(reader).second) return;
   for (const Frame* frame = frame_; frame; frame = frame->caller) {
     if (frame->object == reader) return;
   }

@@ -56,6 +56,7 @@ void Interpreter::reset() {
   heap_.rollback_all();
   since_.clear();
   drawn_.clear();
+  readers_run_.clear();
   heap_.clear();
 }
 
