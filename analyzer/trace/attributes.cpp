@@ -623,6 +623,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     graph_break(EventKind::Unsupported, span, "GB9625", "traceback.tb_lasti", text(span));
   switch (object->kind) {
     case Kind::Unknown:
+      if (name == names::training && !entry_mode_) return training_;  // a module, in the mode of all
       if (name == names::dtype) return heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype));
       if (object->sym)
         return heap_.symbolic(heap_.sym_of(object->sym->text + "." + std::string(name.text()),
@@ -632,6 +633,9 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       Value result = nullptr;
       for (Value alternative : as<UnionObject>(object)->alternatives) {
         if (alternative->kind == Kind::None) continue;
+        // What reads a dtype or a shape does not hold a container.
+        bool container = alternative->kind >= Kind::Tuple && alternative->kind <= Kind::Dict;
+        if (container && (name == names::dtype || name == names::shape)) continue;
         // Tensor or array: a test that was not understood decides which; what only the array breaks on is not sure.
         bool array = alternative->kind == Kind::Tensor && as<TensorObject>(alternative)->numpy;
         if (array && result && result->kind != Kind::Unknown) continue;
