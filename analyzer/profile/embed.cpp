@@ -170,37 +170,37 @@ std::string profile(const std::string& path, std::size_t index) {
   return out + "}\n";
 }
 
-std::string facts(const std::string& path) {
-  std::string out = "constexpr Fact fact_table[] = {\n";
+// Hands each record of a sorted file of `fields` fields to `row`, with the place for messages; comments are left out.
+template <class Row>
+void each_sorted(const std::string& path, std::size_t fields, const Row& row) {
   std::string before;
   std::size_t line = 0;
   for (const Fields& record : read(path)) {
     ++line;
     const std::string where = path + ":" + std::to_string(line);
     if (record[0].starts_with("#")) continue;
-    if (record.size() != 4) fail(where, "a record with the wrong number of fields");
+    if (record.size() != fields) fail(where, "a record with the wrong number of fields");
     if (before >= record[0]) fail(where, "not sorted, or twice");
     before = record[0];
-    out += "  {" + literal(record[0]) + ", " + literal(record[1]) + ", " + literal(record[2]) + "},\n";
+    row(record, where);
   }
+}
+
+std::string facts(const std::string& path) {
+  std::string out = "constexpr Fact fact_table[] = {\n";
+  each_sorted(path, 4, [&](const Fields& record, const std::string&) {
+    out += "  {" + literal(record[0]) + ", " + literal(record[1]) + ", " + literal(record[2]) + "},\n";
+  });
   return out + "};\n";
 }
 
 std::string visibilities(const std::string& path) {
   std::string out = "constexpr Visible visible_table[] = {\n";
-  std::string before;
-  std::size_t line = 0;
-  for (const Fields& record : read(path)) {
-    ++line;
-    const std::string where = path + ":" + std::to_string(line);
-    if (record[0].starts_with("#")) continue;
-    if (record.size() != 2) fail(where, "a record with the wrong number of fields");
-    if (before >= record[0]) fail(where, "not sorted, or twice");
-    before = record[0];
+  each_sorted(path, 2, [&](const Fields& record, const std::string& where) {
     const auto word = spelled(visibility_words, record[1]);
     if (!word) fail(where, "a word that the program does not know");
     out += "  {" + literal(record[0]) + ", Visibility::" + std::string(*word) + "},\n";
-  }
+  });
   return out + "};\n";
 }
 

@@ -168,12 +168,12 @@ class Interpreter {
   std::size_t step_limit_ = 150'000;
   int depth_ = 0;
   bool entry_mode_ = false;
-  bool enter_region_ = false;      // the next frame is a compiled root
-  std::optional<Event> uncaught_;  // under known arguments: the `raise` that ran last
-  bool maybe_raised_ = false;      // something raised under a condition that is not known
-  int inexact_loops_ = 0;          // loops around whose number of rounds is not known
+  bool enter_region_ = false;              // the next frame is a compiled root
+  std::optional<Event> uncaught_;          // under known arguments: the `raise` that ran last
+  bool maybe_raised_ = false;              // something raised under a condition that is not known
+  int inexact_loops_ = 0;                  // loops around whose number of rounds is not known
   std::unordered_set<Value> readers_run_;  // each class's __getattribute__ that this root has run
-  std::uint32_t breaks_ = 0;       // graph breaks so far
+  std::uint32_t breaks_ = 0;               // graph breaks so far
   std::unordered_map<Value, std::uint32_t>
       drawn_;                     // random numbers, and what was computed from them, with `breaks_` then
   std::uint32_t hop_serial_ = 0;  // in the body of a higher-order operator: objects numbered up to this are outside

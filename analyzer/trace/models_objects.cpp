@@ -7,6 +7,7 @@
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
 #include "analyzer/trace/one_of.h"
+#include "analyzer/trace/returns.h"
 
 namespace fullgraph::trace {
 
@@ -58,20 +59,8 @@ Value Interpreter::call_profiled_method(const InstanceObject* instance, std::str
   // The profiler that the region made is wanted by what goes on after the break, which Dynamo cannot hand it to.
   if (instance->cls->name == "torch.profiler.profile" && instance->serial > region_serial_)
     graph_break(EventKind::Unsupported, arguments.span, "GB0212", method->name, text(arguments.span));
-  switch (method->returns) {
-    case profile::Returns::Bool:
-      return heap_.typed(Kind::Bool);
-    case profile::Returns::Int:
-      return heap_.typed(Kind::Int);
-    case profile::Returns::Float:
-      return heap_.typed(Kind::Float);
-    case profile::Returns::String:
-      return heap_.typed(Kind::Str);
-    case profile::Returns::None:
-      return heap_.none;
-    default:
-      return heap_.unknown;
-  }
+  if (Value scalar = scalar_of(heap_, method->returns)) return scalar;
+  return method->returns == profile::Returns::None ? heap_.none : heap_.unknown;
 }
 
 // A class's own __getattribute__ is traced at each attribute that is read; what it finds is taken to be what is there.

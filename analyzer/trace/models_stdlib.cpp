@@ -5,6 +5,7 @@
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
 #include "analyzer/trace/one_of.h"
+#include "analyzer/trace/returns.h"
 
 namespace fullgraph::trace {
 
@@ -76,21 +77,9 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
     return call_numpy(name, arguments);
   }
   if (Value made = external_instance(name)) return made;
-  if (const profile::Callable* callable = profile_.callable(name)) {
-    switch (callable->returns) {
-      case profile::Returns::Bool:
-        return heap_.typed(Kind::Bool);
-      case profile::Returns::Int:
-        return heap_.typed(Kind::Int);
-      case profile::Returns::Float:
-        return heap_.typed(Kind::Float);
-      case profile::Returns::String:
-        return heap_.typed(Kind::Str);
-      default:
-        break;
-    }
-  }
-  return heap_.unknown;
+  const profile::Callable* callable = profile_.callable(name);
+  Value scalar = callable ? scalar_of(heap_, callable->returns) : nullptr;
+  return scalar ? scalar : heap_.unknown;
 }
 
 // NumPy's functions return arrays. Its random functions without a size draw a number, which Dynamo reads out of the
