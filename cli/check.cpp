@@ -468,6 +468,7 @@ Result<int> Check::show_settings() {
   line("respect-gitignore", settings_.respect_gitignore.value_or(true) ? "true" : "false");
   line("output-format", quoted(settings_.output_format.value_or("full")));
   if (settings_.baseline) line("baseline", quoted(*settings_.baseline));
+  line("# threads", std::to_string(options_.jobs));
   line("# search path", list_text(search_path_));
   line("# files", std::to_string(sources_.size()));
   return print(out) ? exit_clean : exit_error;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "cli/config.h"
 #include "cli/files.h"
@@ -187,6 +188,7 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
                       std::ranges::all_of(flags.jobs, [](char c) { return c >= '0' && c <= '9'; });
   if (!number) return usage("--jobs: `" + flags.jobs + "` is no number of threads");
   out.jobs = static_cast<unsigned>(std::stoul(flags.jobs));
+  if (out.jobs == 0) out.jobs = std::max(1u, std::thread::hardware_concurrency());
 
   if ((out.update_baseline || out.prune_baseline) && out.update_baseline == out.prune_baseline) {
     return usage("--update-baseline and --prune-baseline exclude each other");

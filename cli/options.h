@@ -19,7 +19,7 @@ struct CheckOptions {
   std::optional<std::string> output_file;
   std::optional<std::string> stdin_filename;
   Color color = Color::Auto;
-  unsigned jobs = 0;  // 0: all cores
+  unsigned jobs = 1;  // threads; `--jobs 0` is resolved to all cores
   bool statistics = false;
   bool exit_zero = false;
   unsigned quiet = 0;  // 1: no closing line; 2: nothing but errors

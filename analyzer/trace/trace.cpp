@@ -175,8 +175,7 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
         (called.contains(root.module->cls(root.cls).name) ? inner : outer).push_back(root);
     }
   }
-  unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  jobs = std::min<unsigned>(jobs, 16);
+  const unsigned jobs = std::clamp(options.jobs, 1u, 16u);
   std::vector<std::unique_ptr<Interpreter>> interpreters(jobs);
   std::vector<std::pair<std::uint64_t, std::vector<Event>>> found;
   std::mutex lock;

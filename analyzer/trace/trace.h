@@ -21,7 +21,7 @@ struct Options {
   Mode mode = Mode::Any;
   Roots roots = Roots::Auto;
   bool fullgraph = false;            // capture mode where the compile site does not say
-  unsigned jobs = 0;                 // 0: all cores
+  unsigned jobs = 1;                 // threads
   std::vector<std::string> entries;  // "path/to/file.py:function" or "pkg.module:function"
   std::function<void(std::size_t done, std::size_t total)> progress;  // may be empty; called from any thread
 };
