@@ -133,13 +133,16 @@ std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profil
       raw[i].message += "; by default it does not: `" + event.unusual + "` is false";
   }
 
-  std::ranges::stable_sort(raw, {}, order);
+  std::vector<Diagnostic*> sorted;  // the findings themselves are large
+  sorted.reserve(raw.size());
+  for (Diagnostic& diagnostic : raw) sorted.push_back(&diagnostic);
+  std::ranges::stable_sort(sorted, {}, [](const Diagnostic* diagnostic) { return order(*diagnostic); });
   std::vector<Diagnostic> out;
-  for (Diagnostic& diagnostic : raw) {
-    if (!out.empty() && same_place(out.back(), diagnostic)) {
-      absorb(out.back(), std::move(diagnostic));
+  for (Diagnostic* diagnostic : sorted) {
+    if (!out.empty() && same_place(out.back(), *diagnostic)) {
+      absorb(out.back(), std::move(*diagnostic));
     } else {
-      out.push_back(std::move(diagnostic));
+      out.push_back(std::move(*diagnostic));
     }
   }
   for (Diagnostic& diagnostic : out) finish(diagnostic);

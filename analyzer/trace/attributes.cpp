@@ -161,10 +161,13 @@ std::string_view exception_base(std::string_view name) {
 }  // namespace
 
 Value Interpreter::lookup_builtin(Symbol name) {
-  if (name.text() == "NotImplemented") return heap_.not_implemented;
-  if (name.text() == "__debug__") return heap_.yes;
-  if (builtin_names().contains(name.text())) return external("builtins." + std::string(name.text()));
-  return nullptr;
+  static const Symbol not_implemented = Symbol::intern("NotImplemented"), debug = Symbol::intern("__debug__");
+  if (name == not_implemented) return heap_.not_implemented;
+  if (name == debug) return heap_.yes;
+  auto [found, is_first] = builtins_.try_emplace(name, nullptr);
+  if (is_first && builtin_names().contains(name.text()))
+    found->second = external("builtins." + std::string(name.text()));
+  return found->second;
 }
 
 // ------------------------------------------------------------------------------------------------ names outside
@@ -619,7 +622,7 @@ bool Interpreter::attributes_known(const ClassObject* cls) const {
 
 // Null: the object certainly has no such attribute.
 Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
-  if ((object->kind == Kind::Unknown || object->kind == Kind::Native) && name.text() == "tb_lasti")
+  if ((object->kind == Kind::Unknown || object->kind == Kind::Native) && name == names::tb_lasti)
     graph_break(EventKind::Unsupported, span, "GB9625", "traceback.tb_lasti", text(span));
   switch (object->kind) {
     case Kind::Unknown:
@@ -674,6 +677,8 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       return value ? value : heap_.unknown;
     }
     case Kind::External: {
+      auto& members = as<ExternalObject>(object)->members;
+      if (auto known = members.find(name); known != members.end()) return known->second;
       const std::string& base = as<ExternalObject>(object)->name;
       if (name == names::name && base.starts_with("torch")) return heap_.string(base.substr(base.rfind('.') + 1));
       if (name == names::module || name == names::qualname) return heap_.typed(Kind::Str);
@@ -681,7 +686,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       if (!base.starts_with("torch")) {
         if (const ir::Module* sub = program_.find(full)) return module_object(sub);
       }
-      return external(full);
+      return members[name] = external(full);
     }
     case Kind::Function: {
       auto* function = as<FunctionObject>(object);

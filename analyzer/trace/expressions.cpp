@@ -78,8 +78,14 @@ Value Interpreter::eval_constant(const Expr& expr) {
     }
     case ExprKind::Imaginary:
       return heap_.typed(Kind::Complex);
-    case ExprKind::String:
-      return heap_.string(expr.name.text());
+    case ExprKind::String: {
+      Value& literal = literals_[expr.name];
+      if (!literal) {
+        Heap::Persistent lasting(heap_);
+        literal = heap_.string(expr.name.text());
+      }
+      return literal;
+    }
     case ExprKind::Bytes:
       return heap_.make<StrObject>(Kind::Bytes, std::string(expr.name.text()));
     default:

@@ -194,6 +194,8 @@ class Interpreter {
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
+  std::unordered_map<ir::Symbol, Value> literals_;  // strings in source
+  std::unordered_map<ir::Symbol, Value> builtins_;  // by name; null: none of that name
   std::unordered_map<std::string, ClassObject*> external_classes_;
   std::unordered_map<Value, std::vector<Term>> since_;  // of a tensor that a variable holds under these terms only
   std::unordered_map<std::string, std::shared_ptr<const re2::RE2>> patterns_;  // compiled

@@ -49,6 +49,7 @@ inline const Symbol grad = Symbol::intern("grad");
 inline const Symbol data = Symbol::intern("data");
 inline const Symbol shape = Symbol::intern("shape");
 inline const Symbol dtype = Symbol::intern("dtype");
+inline const Symbol tb_lasti = Symbol::intern("tb_lasti");
 inline const Symbol args = Symbol::intern("args");
 inline const Symbol gradient_checkpointing_enable = Symbol::intern("gradient_checkpointing_enable");
 inline const Symbol type_checking = Symbol::intern("TYPE_CHECKING");

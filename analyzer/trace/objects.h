@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -259,6 +260,7 @@ struct PyModuleObject : Object {
 struct ExternalObject : Object {
   std::string name;
   bool module_like = false;
+  std::unordered_map<ir::Symbol, Value> members;  // those that were asked for
   explicit ExternalObject(std::string n) : Object(Kind::External), name(std::move(n)) {}
 };
 
