@@ -232,8 +232,8 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   frame.call = arguments.span;
   bool region_root = std::exchange(enter_region_, false);
   frame.region = region_root || (frame_ && frame_->region);
-  frame.traced = frame.region && function->disabled == Disabled::No;
-  frame.boundary = region_root || (frame_ && frame_->region && !frame_->traced);
+  if (frame.region && function->disabled == Disabled::No) frame.traced = heap_.flag(true);
+  frame.boundary = region_root || (frame_ && frame_->region && !frame_->is_traced());
   frame.module = function->module;
   frame.function = &code;
   frame.object = function;
@@ -258,7 +258,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
     auto decorators = function->module->list(code.decorators);
     graph_break(EventKind::Unsupported, decorators.size() ? function->module->expr(decorators[0]).span : code.name_span,
                 "GB0003", code.name.text());
-    frame.traced = false;
+    frame.traced = nullptr;
   }
   if (entry_mode_ && !frame.region) entry_functions_.emplace_back(&code, function->module);
   Value result = nullptr;
@@ -275,6 +275,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
       maybe_raised_ = true;
     }
   }
+  for (const Heap::Changes& changes : frame.returned) heap_.weaken(changes);
   if (region_root) leave_region(result);
   if (region_root && raised_ && uncaught_ && traced()) emit(*uncaught_);
   --depth_;

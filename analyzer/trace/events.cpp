@@ -68,7 +68,7 @@ void Interpreter::report_module_constructors() {
 // frame runs eagerly to its end. What it calls is compiled on its own.
 void Interpreter::leave_frames() {
   for (Frame* frame = frame_; frame; frame = frame->caller) {
-    if (frame->unresumable > 0) heap_.set_flag(&frame->traced, false);
+    if (frame->unresumable > 0 && frame->traced) heap_.set_flag(frame->traced, false);
     if (frame->boundary) break;
   }
 }

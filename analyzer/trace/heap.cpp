@@ -247,6 +247,10 @@ InstanceObject* Heap::change_module(InstanceObject* instance) {
   return instance;
 }
 
+bool* Heap::flag(bool value) {
+  return &flags_.emplace_back(value);
+}
+
 void Heap::set_flag(bool* flag, bool value) {
   if (*flag == value) return;
   record({{Place::Kind::Flag, flag}, {nullptr, *flag}});
@@ -439,6 +443,7 @@ void Heap::weaken(const Changes& changes) {
 
 void Heap::clear() {
   passing_.clear();
+  flags_.clear();
 }
 
 // ---------------------------------------------------------------------------------------------------- joins

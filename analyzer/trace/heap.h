@@ -5,6 +5,7 @@
 // place in it, and the old content.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -66,6 +67,7 @@ class Heap {
   TensorObject* change(TensorObject* tensor);
   IteratorObject* change(IteratorObject* iterator);
   InstanceObject* change_module(InstanceObject* instance);  // its ModuleState and payload
+  bool* flag(bool value);  // lasts until `clear`
   void set_flag(bool* flag, bool value);
   void set_value(Value* place, Value value);
 
@@ -119,6 +121,7 @@ class Heap {
     return object->serial > open_serial_ && (persistent_ || !object->lasting);
   }
   std::vector<std::unique_ptr<Object>> lasting_, passing_;
+  std::deque<bool> flags_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;
   std::vector<Value> small_integers_;

@@ -50,7 +50,8 @@ struct Frame {
   std::vector<Value> yields;
   bool yields_exact = true;
   bool region = false;         // runs below a compiled root, whether Dynamo follows it or has given it up
-  bool traced = false;         // Dynamo follows this frame
+  bool* traced = nullptr;      // does Dynamo follow this frame? of the heap, which undoes it; null: it never did
+  std::vector<Heap::Changes> returned;  // what branches that left the function early have changed
   bool boundary = false;       // Dynamo starts here: a root, or a frame called from a skipped one
   int optional_imports = 0;    // try blocks around the current statement that go on where an import fails
   bool holds_nested = false;   // the graph has just ended at the making of a strided nested tensor
@@ -58,6 +59,8 @@ struct Frame {
   std::size_t conditions = 0;  // height of the condition stack at entry
   bool class_body = false;
   ir::Span module_init{};  // the call of nn.Module's constructor in this one
+
+  [[nodiscard]] bool is_traced() const { return traced && *traced; }
 };
 
 struct Arguments {
@@ -443,7 +446,7 @@ class Interpreter {
   [[nodiscard]] bool is_drawn(Value value) const;
   Value from_operands(Value result, Value left, Value right);
   void emit(Event event);
-  [[nodiscard]] bool traced() const { return frame_ && frame_->traced && disabled_ == 0; }
+  [[nodiscard]] bool traced() const { return frame_ && frame_->is_traced() && disabled_ == 0; }
   [[nodiscard]] bool is_fullgraph() const { return fullgraph_.value_or(options_.fullgraph); }
   void leave_frames();
   std::string text(ir::Span span) const;

@@ -357,6 +357,10 @@ std::optional<bool> Interpreter::identical(Value left, Value right) {
       left->kind == Kind::Function) {
     // Distinct objects here may be one there only when they came out of a join or an unknown source.
     if (left->kind == Kind::Tensor || left->kind == Kind::Instance) {
+      const auto built = [](Value value) {  // by a constructor that was run, which joins keep apart
+        return value->kind == Kind::Instance && as<InstanceObject>(value)->module && !value->sym;
+      };
+      if (built(left) && built(right)) return false;
       return entry_mode_ ? std::optional(false) : std::nullopt;
     }
     return false;
@@ -412,6 +416,11 @@ std::optional<bool> Interpreter::equal(Value left, Value right) {
   if (left->kind == Kind::External || right->kind == Kind::External || left->kind == Kind::Class)
     return identical(left, right);
   if (left->kind == Kind::Unknown || right->kind == Kind::Unknown) return std::nullopt;
+  const auto by_identity = [this](Value value) {
+    return value->kind == Kind::Instance && as<InstanceObject>(value)->module &&
+           !class_attribute(as<InstanceObject>(value)->cls, names::eq);
+  };
+  if (by_identity(left) && by_identity(right)) return identical(left, right);
   bool left_number = is_number(left), right_number = is_number(right);
   if ((left->kind == Kind::Str) != (right->kind == Kind::Str) &&
       (left_number || right_number || left->kind == Kind::Tuple || right->kind == Kind::Tuple))

@@ -256,7 +256,12 @@ Flows Interpreter::branch(const Condition& condition, const std::function<Flows(
     assume(condition, first_goes_on);
     heap_.apply(going.changes);
     leftover(leaving);
-    heap_.weaken(leaving.changes);
+    const bool returned = (leaving.flows & kReturn) && !(leaving.flows & ~(kReturn | kRaise));
+    if (returned && frame_->function) {
+      frame_->returned.push_back(std::move(leaving.changes));
+    } else {
+      heap_.weaken(leaving.changes);
+    }
     if (leaving.raised) maybe_raised_ = true;
   } else {
     if (first.raised && second.raised && !((first.flows | second.flows) & ~kRaise)) {
