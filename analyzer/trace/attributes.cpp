@@ -891,6 +891,8 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       return;
     }
     case Kind::Class:
+      // A method that a library replaces by something unknown: what its class says is the best that is known.
+      if (!entry_mode_ && value->kind == Kind::Unknown && as<ClassObject>(object)->attributes.get(name)) return;
       heap_.set_attribute(object, as<ClassObject>(object)->attributes, name, value);
       return;
     case Kind::Function:
