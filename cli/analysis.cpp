@@ -62,16 +62,16 @@ const SourcePath* Analysis::source(const std::string& shown) const {
   return found == by_shown_.end() ? nullptr : &sources_[found->second];
 }
 
-Findings Analysis::run(const Texts& texts) {
+Findings Analysis::run(const Texts& texts, unsigned jobs) {
   found_ = {};
 
   // Every file is read here, in parallel. In a large tree, files that do not matter on their own are parsed on
   // demand.
-  load(texts);
+  load(texts, jobs);
   timing_.lap("load");
 
   // What happens in traced code, as events that judge nothing.
-  trace();
+  trace(jobs);
   timing_.lap("trace");
 
   // Events become findings; what the parser could not read joins them. Findings in files that were not asked for go.
@@ -88,21 +88,34 @@ Findings Analysis::run(const Texts& texts) {
   return std::move(found_);
 }
 
-void Analysis::load(const Texts& texts) {
+void Analysis::load(const Texts& texts, unsigned jobs) {
   progress_.phase("reading");
+  // What was parsed by the look before and is not changed stays as it was, even if the file on the disk does not.
+  std::unordered_map<std::string, std::shared_ptr<const ir::Module>> known;
+  if (program_ != nullptr) {
+    for (const python::Program::File& file : program_->files()) {
+      if (!texts_.contains(file.path)) known[file.path] = file.module;
+    }
+  }
+  texts_ = texts;
   program_ = std::make_unique<python::Program>(environment_.search_path);
   // The profile describes torch; looking into its sources would only repeat that, slowly.
   program_->set_opaque({"torch", "numpy"});
   std::vector<python::Program::Input> inputs;
   inputs.reserve(sources_.size());
   for (const SourcePath& source : sources_) {
-    const auto text = texts.find(source.path);
-    const bool given = text != texts.end();
-    inputs.push_back({source.path, source.shown, given ? &text->second : nullptr, source.given || given});
+    const auto text = texts_.find(source.path);
+    if (text != texts_.end()) {
+      inputs.push_back({source.path, source.shown, &text->second});
+      continue;
+    }
+    const auto module = known.find(source.path);
+    inputs.push_back(
+        {source.path, source.shown, nullptr, source.given, module == known.end() ? nullptr : module->second});
   }
   python::Program::Wanted wanted;
   if (is_large_tree()) wanted = [](std::string_view text) { return trace::may_start(text) || may_direct(text); };
-  program_->load(inputs, options_.jobs, wanted);
+  program_->load(inputs, jobs, wanted);
 }
 
 // Parsing what no root needs, for its syntax errors alone, is cheap for a project and dear for a whole installation.
@@ -117,7 +130,7 @@ bool Analysis::is_large_tree() const {
   return bytes > large;
 }
 
-void Analysis::trace() {
+void Analysis::trace(unsigned jobs) {
   progress_.phase("tracing");
   trace::Options options;
   const std::string mode = settings_.mode.value_or("any"), roots = settings_.roots.value_or("auto");
@@ -126,7 +139,7 @@ void Analysis::trace() {
                   : roots == "modules" ? trace::Roots::Modules
                                        : trace::Roots::Auto;
   options.fullgraph = settings_.fullgraph.value_or(false);
-  options.jobs = options_.jobs;
+  options.jobs = jobs;
   options.entries = settings_.entry.value_or(Names{});
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
   trace::Outcome outcome = trace::trace(*program_, *environment_.profile, options);

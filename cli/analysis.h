@@ -46,15 +46,15 @@ class Analysis {
 
   // The texts take the place of what is on the disk; by absolute path.
   using Texts = std::map<std::string, std::string>;
-  Findings run(const Texts& texts);
+  Findings run(const Texts& texts, unsigned jobs);
 
   // By the path that reports show; null when it is none of the sources.
   [[nodiscard]] const SourcePath* source(const std::string& shown) const;
 
  private:
-  void load(const Texts& texts);
+  void load(const Texts& texts, unsigned jobs);
   [[nodiscard]] bool is_large_tree() const;
-  void trace();
+  void trace(unsigned jobs);
   void add_invalid_sources();
   void keep_linted();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
@@ -76,6 +76,7 @@ class Analysis {
   std::unordered_map<std::string, std::size_t> by_shown_;
   std::map<const Config*, std::unique_ptr<RuleChoice>> choices_;
   // Of the present run
+  Texts texts_;
   std::unique_ptr<python::Program> program_;
   std::vector<trace::Event> events_;
   Findings found_;

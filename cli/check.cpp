@@ -42,7 +42,7 @@ class Check {
     if (auto done = prepare(); !done) return std::unexpected(done.error());
     timing_.lap("discover");
 
-    found_ = analysis_->run(given_texts());
+    found_ = analysis_->run(given_texts(), options_.jobs);
 
     // Repairs, what the baseline accepts left out. They are on the disk before anything is reported.
     if (auto done = read_baseline(); !done) return std::unexpected(done.error());

@@ -86,8 +86,8 @@ Result<fixer::Outcome> repair(const FixTask& task, Findings& findings) {
   };
   // Not every look is at what is kept in the end.
   std::vector<std::pair<fixer::Texts, Findings>> looks;
-  request.look = [&](const fixer::Texts& changed) {
-    Findings seen = task.analysis.run(by_path(changed));
+  request.look = [&](const fixer::Texts& changed, bool careful) {
+    Findings seen = task.analysis.run(by_path(changed), careful ? 1 : task.options.jobs);
     guard.disarm(seen.list);
     std::vector<Diagnostic> list = std::exchange(seen.list, {});
     looks.emplace_back(changed, std::move(seen));

@@ -190,6 +190,11 @@ class Repair {
     return set;
   }
 
+  std::vector<Diagnostic> look(const Texts& texts) {
+    ++looks_;
+    return request_.look(texts, careful_);
+  }
+
   // Adds to `kept_` what of `set` holds. Afterwards `texts_` and `findings_` are those of what was kept.
   void settle(const Set& set) {
     if (set.empty()) return;
@@ -197,19 +202,24 @@ class Repair {
       out_.settled = false;
       return;
     }
-    ++looks_;
     const Set tried = joined(kept_, set);
     Texts texts = out_.after;
     std::vector<const Chosen*> made;
     for (const std::string& file : files_of(tried)) texts[file] = *file_with(file, tried);
     for (const std::size_t i : tried) made.push_back(&fixes_[i]);
-    std::vector<Diagnostic> findings = request_.look(texts);
+    std::vector<Diagnostic> findings = look(texts);
     const auto complaints = compare(before_, findings, candidates_, made, request_.may_follow);
     if (complaints.empty()) {
       kept_ = tried;
       texts_ = std::move(texts);
       findings_ = std::move(findings);
       return;
+    }
+    if (!careful_) {
+      careful_ = true;
+      before_ = look(out_.after);
+      findings_ = before_;
+      return settle(set);
     }
     if (set.size() == 1) return reject(set.front(), complaints.front().why);
     Set suspects;
@@ -248,6 +258,7 @@ class Repair {
   const Request& request_;
   Outcome out_;
   unsigned looks_ = 0;
+  bool careful_ = false;
   std::unordered_set<std::string> rejected_;
   std::map<std::string, std::size_t> errors_before_;  // by the text
   // Of the present round

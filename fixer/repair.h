@@ -4,7 +4,8 @@
 // fix that does not remove its finding, adds one, or is no Python any more is a bug of that fix: all of its edits are
 // taken back and it is not tried again. Usually one look at the sources confirms a whole round; when there are
 // complaints, the suspects are set aside, what remains is confirmed, and the suspects are tried in halves. So the
-// number of looks grows with the number of bad fixes, not of fixes.
+// number of looks grows with the number of bad fixes, not of fixes. From the first complaint on looks are careful, and
+// the one before the fixes is repeated: no fix shall be blamed for what depends on how threads took turns.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,9 @@ struct Request {
   unsigned most_looks = 40;  // at the sources, over all rounds
   // The bytes of a file as it is now.
   std::function<Result<std::string>(const std::string& file)> read;
-  // All findings of the sources with these files changed, sorted.
-  std::function<std::vector<Diagnostic>(const Texts& changed)> look;
+  // All findings of the sources with these files changed, sorted. `careful`: equal sources give equal findings,
+  // whatever it costs.
+  std::function<std::vector<Diagnostic>(const Texts& changed, bool careful)> look;
   // Of all findings those that are to be repaired; all when empty.
   std::function<std::vector<Diagnostic>(const std::vector<Diagnostic>& findings)> wanted;
   // Findings that may appear without a fix being at fault.

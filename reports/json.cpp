@@ -80,9 +80,11 @@ Json summary_of(const Report& report) {
     ++by_severity[std::string(severity_name(finding.severity))];
     ++by_code[finding.code];
   }
-  return {{"files", report.files},        {"roots", report.roots}, {"findings", report.findings.size()},
-          {"by_severity", by_severity},   {"by_code", by_code},    {"suppressed", report.suppressed},
-          {"baselined", report.baselined}};
+  std::size_t fixed = 0;
+  for (const Repaired& one : report.repaired) fixed += one.count;
+  return {{"files", report.files},         {"roots", report.roots}, {"findings", report.findings.size()},
+          {"by_severity", by_severity},    {"by_code", by_code},    {"suppressed", report.suppressed},
+          {"baselined", report.baselined}, {"fixed", fixed}};
 }
 
 std::string_view gitlab_severity(Severity severity) {

@@ -105,6 +105,12 @@ def test_exit_non_zero_on_fix(check, tmp_path):
     assert check("--fix-only", "--exit-non-zero-on-fix").code == 1
 
 
+def test_json_counts_what_was_fixed(check, tmp_path):
+    (tmp_path / "m.py").write_text(SOURCE)
+    assert check("--output-format", "json").json()["summary"]["fixed"] == 0
+    assert check("--fix", "--output-format", "json").json()["summary"]["fixed"] == 1
+
+
 def test_every_format_reports_what_is_left(check, tmp_path):
     for name in ("json", "sarif", "github", "gitlab", "junit", "concise"):
         (tmp_path / "m.py").write_text(SOURCE)
