@@ -6,7 +6,7 @@
 
 #include "cli/files.h"
 #include "cli/settings.h"
-#include "reports/fingerprint.h"
+#include "rules/fingerprint.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -82,7 +82,7 @@ Baseline::Identity Baseline::identity(const Diagnostic& finding, const std::stri
   const std::string shown = finding.place.source == nullptr ? std::string() : finding.place.source->path();
   const std::string path =
       std::filesystem::path(absolute_path(shown, working_directory)).lexically_relative(base_).generic_string();
-  return {path, finding.code, finding.function, reports::hash_text(reports::normalised_line(finding))};
+  return {path, finding.code, finding.function, rules::hash_text(rules::normalised_line(finding))};
 }
 
 std::string Baseline::absolute(const Identity& identity) const {
@@ -92,7 +92,7 @@ std::string Baseline::absolute(const Identity& identity) const {
 void Baseline::add(const Diagnostic& finding, const std::string& working_directory) {
   Entry& entry = entries_[identity(finding, working_directory)];
   ++entry.count;
-  entry.text = reports::normalised_line(finding);
+  entry.text = rules::normalised_line(finding);
 }
 
 std::vector<Diagnostic> Baseline::filter(std::vector<Diagnostic> findings, const std::string& working_directory) {

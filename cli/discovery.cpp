@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "cli/files.h"
 #include "cli/glob.h"
 #include "cli/process.h"
 
@@ -65,10 +66,11 @@ bool any_matches(const Patterns& patterns, std::string_view path) {
 
 // Is exactly this path left out (a folder above it is asked for on its own)?
 bool excluded_here(const std::string& path, const Settings& settings) {
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  if (is_leftover(name)) return true;
   if (settings.exclude) {
     if (any_matches(*settings.exclude, path)) return true;
   } else {
-    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
     if (std::ranges::find(default_exclude, name) != default_exclude.end()) return true;
   }
   return any_matches(settings.extend_exclude, path);

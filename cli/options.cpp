@@ -24,7 +24,7 @@ struct CheckFlags {
   std::vector<std::string> configs;
   std::string color = "auto";
   std::string jobs = "0";
-  std::optional<bool> force_exclude, respect_gitignore, fullgraph;
+  std::optional<bool> force_exclude, respect_gitignore, fullgraph, fix, fix_only, unsafe_fixes, show_fixes;
   std::string output_file, stdin_filename;
 };
 
@@ -64,6 +64,18 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
            true);
   check.add_flag("--ignore-noqa", out.ignore_noqa, "Report what comments suppress, too");
   check.add_flag("--error-on-warning", out.error_on_warning, "Treat warnings as errors");
+
+  check.option_defaults()->group("Fixes");
+  add_switch(check, flags.fix, "fix", "Repair what can be repaired");
+  add_switch(check, flags.unsafe_fixes, "unsafe-fixes", "Make fixes that change behaviour, too");
+  add_switch(check, flags.fix_only, "fix-only", "Repair, and do not report what is left");
+  check.add_flag("--diff", out.diff, "Print the fixes as a patch and write nothing; exit with 1 unless it is empty");
+  add_switch(check, flags.show_fixes, "show-fixes", "List what was repaired");
+  add_list(check, flags, "--fixable", "fixable", "RULE,…", "Rules whose fixes may be made (default: ALL)");
+  add_list(check, flags, "--unfixable", "unfixable", "RULE,…", "Rules whose fixes are only shown");
+  add_list(check, flags, "--extend-fixable", "extend-fixable", "RULE,…", "Rules whose fixes may be made in addition");
+  check.add_flag("--exit-non-zero-on-fix", out.exit_non_zero_on_fix,
+                 "Exit with 1 if something was repaired, even if nothing is left");
 
   check.option_defaults()->group("Analysis");
   add_text(check, flags, "--mode", "mode", "any|train|eval", "Drop findings that need the other mode (default: any)");
@@ -173,6 +185,10 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
   if (flags.force_exclude) out.flags.force_exclude = flags.force_exclude;
   if (flags.respect_gitignore) out.flags.respect_gitignore = flags.respect_gitignore;
   if (flags.fullgraph) out.flags.fullgraph = flags.fullgraph;
+  if (flags.fix) out.flags.fix = flags.fix;
+  if (flags.fix_only) out.flags.fix_only = flags.fix_only;
+  if (flags.unsafe_fixes) out.flags.unsafe_fixes = flags.unsafe_fixes;
+  if (flags.show_fixes) out.flags.show_fixes = flags.show_fixes;
   if (!flags.output_file.empty() && flags.output_file != "-")
     out.output_file = absolute_path(flags.output_file, working_directory);
   if (!flags.stdin_filename.empty()) out.stdin_filename = flags.stdin_filename;

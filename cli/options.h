@@ -22,6 +22,8 @@ struct CheckOptions {
   unsigned jobs = 1;  // threads; `--jobs 0` is resolved to all cores
   bool statistics = false;
   bool exit_zero = false;
+  bool exit_non_zero_on_fix = false;
+  bool diff = false;   // print the fixes as a patch, write nothing
   unsigned quiet = 0;  // 1: no closing line; 2: nothing but errors
   bool verbose = false;
   bool ignore_noqa = false;

@@ -37,6 +37,14 @@ RuleSet choose(const Selection& file, const Selection& flags) {
   return set;
 }
 
+RuleSet choose_fixable(const Selection& file, const Selection& flags) {
+  RuleSet set;
+  set.set();
+  apply(set, file);
+  apply(set, flags);
+  return set;
+}
+
 std::size_t rule_index(std::string_view code) {
   const auto table = rules::all_rules();
   const auto found = std::ranges::lower_bound(table, code, {}, [](const rules::Rule* rule) { return rule->info.code; });
@@ -45,11 +53,15 @@ std::size_t rule_index(std::string_view code) {
 }
 
 RuleChoice::RuleChoice(const Settings& file, const Settings& flags, bool error_on_warning)
-    : rules_(choose(file.rules, flags.rules)), error_on_warning_(error_on_warning) {
+    : rules_(choose(file.rules, flags.rules)),
+      fixable_(choose_fixable(file.fixable, flags.fixable)),
+      error_on_warning_(error_on_warning) {
   Settings merged = file;
   overlay(merged, flags);
   per_file_ignores_ = std::move(merged.per_file_ignores);
   severities_ = std::move(merged.severity);
+  safe_ = std::move(merged.extend_safe_fixes);
+  unsafe_ = std::move(merged.extend_unsafe_fixes);
 }
 
 bool RuleChoice::enabled(std::string_view code, std::string_view path) const {
@@ -75,6 +87,16 @@ std::optional<Severity> RuleChoice::severity(const Diagnostic& finding) const {
   }
   if (error_on_warning_ && out == Severity::Warning) out = Severity::Error;
   return out;
+}
+
+Applicability RuleChoice::applicability(std::string_view code, Applicability applicability) const {
+  const std::size_t index = rule_index(code);
+  if (applicability == Applicability::Display || index == most_rules) return applicability;
+  if (!fixable_[index]) return Applicability::Display;
+  const rules::RuleInfo& info = rules::all_rules()[index]->info;
+  const unsigned safe = specificity(safe_, info), unsafe = specificity(unsafe_, info);
+  if (safe == 0 && unsafe == 0) return applicability;
+  return safe > unsafe ? Applicability::Safe : Applicability::Unsafe;
 }
 
 }  // namespace fullgraph::cli

@@ -19,6 +19,9 @@ using RuleSet = std::bitset<most_rules>;  // by position in rules::all_rules()
 // ignore wins; a `select` on the command line begins anew. Without any `select` all rules but those of severity info.
 RuleSet choose(const Selection& file, const Selection& flags);
 
+// The same for the rules whose fixes may be made; without any `fixable` they are all.
+RuleSet choose_fixable(const Selection& file, const Selection& flags);
+
 // The position of a code in the table; most_rules when it is unknown.
 std::size_t rule_index(std::string_view code);
 
@@ -31,12 +34,16 @@ class RuleChoice {
   [[nodiscard]] bool enabled(std::string_view code, std::string_view path) const;
   // The severity to report; nothing when the configuration says "ignore".
   [[nodiscard]] std::optional<Severity> severity(const Diagnostic& finding) const;
+  // What the configuration makes of a fix of this rule: one that must not be made is only shown.
+  [[nodiscard]] Applicability applicability(std::string_view code, Applicability applicability) const;
   [[nodiscard]] const RuleSet& rules() const { return rules_; }
+  [[nodiscard]] const RuleSet& fixable() const { return fixable_; }
 
  private:
-  RuleSet rules_;
+  RuleSet rules_, fixable_;
   std::vector<PerFileIgnore> per_file_ignores_;
   std::map<std::string, std::optional<Severity>> severities_;
+  Names safe_, unsafe_;
   bool error_on_warning_;
 };
 

@@ -16,6 +16,17 @@ constexpr std::array key_table = {
     Key{"ignore", KeyType::Strings, "[]", "Rules not to report; the more specific of select and ignore wins"},
     Key{"per-file-ignores", KeyType::StringsTable, "{}", "Rules not to report in files that match a glob"},
     Key{"severity", KeyType::StringTable, "{}", "Severity by rule: error, warning, hazard, info or ignore"},
+    Key{"fix", KeyType::Boolean, "false", "Repair what can be repaired"},
+    Key{"fix-only", KeyType::Boolean, "false", "Repair and report nothing else; implies `fix`"},
+    Key{"unsafe-fixes", KeyType::Boolean, "false",
+        "Make fixes that change behaviour, too; false also ends the hint at them"},
+    Key{"show-fixes", KeyType::Boolean, "false", "List what was repaired"},
+    Key{"fixable", KeyType::Strings, "[\"ALL\"]", "Rules whose fixes may be made"},
+    Key{"extend-fixable", KeyType::Strings, "[]", "Rules whose fixes may be made in addition to `fixable`"},
+    Key{"unfixable", KeyType::Strings, "[]",
+        "Rules whose fixes are only shown; the more specific of fixable and unfixable wins"},
+    Key{"extend-safe-fixes", KeyType::Strings, "[]", "Rules whose unsafe fixes count as safe"},
+    Key{"extend-unsafe-fixes", KeyType::Strings, "[]", "Rules whose safe fixes count as unsafe"},
     Key{"include", KeyType::Strings, "[\"*.py\"]", "Files to look at in folders"},
     Key{"extend-include", KeyType::Strings, "[]", "Files to look at in addition to `include`"},
     Key{"exclude", KeyType::Strings, "[\".git\", \".venv\", \"build\", …]", "Files and folders to leave out"},
@@ -115,17 +126,36 @@ Result<std::string> entry_of(const std::string& entry, const std::string& base) 
   return absolute_path(place, base) + entry.substr(colon);
 }
 
-Result<void> set_selection(Settings& settings, std::string_view name, Names selectors) {
-  if (auto checked = check_selectors(selectors); !checked) return checked;
-  if (name == "select") settings.rules.select = std::move(selectors);
-  if (name == "extend-select") settings.rules.extend_select = std::move(selectors);
-  if (name == "ignore") settings.rules.ignore = std::move(selectors);
+// The list of selectors that a key sets; null when it is no such key.
+Names* selectors_of(Settings& settings, std::string_view name) {
+  if (name == "select") return &settings.rules.select.emplace();
+  if (name == "extend-select") return &settings.rules.extend_select;
+  if (name == "ignore") return &settings.rules.ignore;
+  if (name == "fixable") return &settings.fixable.select.emplace();
+  if (name == "extend-fixable") return &settings.fixable.extend_select;
+  if (name == "unfixable") return &settings.fixable.ignore;
+  if (name == "extend-safe-fixes") return &settings.extend_safe_fixes;
+  if (name == "extend-unsafe-fixes") return &settings.extend_unsafe_fixes;
+  return nullptr;
+}
+
+Result<void> set_boolean(Settings& settings, std::string_view name, std::optional<bool> value) {
+  if (name == "force-exclude") settings.force_exclude = value;
+  if (name == "respect-gitignore") settings.respect_gitignore = value;
+  if (name == "fullgraph") settings.fullgraph = value;
+  if (name == "fix") settings.fix = value;
+  if (name == "fix-only") settings.fix_only = value;
+  if (name == "unsafe-fixes") settings.unsafe_fixes = value;
+  if (name == "show-fixes") settings.show_fixes = value;
   return {};
 }
 
 Result<void> set_list(Settings& settings, std::string_view name, Names list, const std::string& base) {
-  if (name == "select" || name == "extend-select" || name == "ignore")
-    return set_selection(settings, name, std::move(list));
+  if (Names* selectors = selectors_of(settings, name); selectors != nullptr) {
+    if (auto checked = check_selectors(list); !checked) return checked;
+    *selectors = std::move(list);
+    return {};
+  }
   if (name == "include") settings.include = patterns(list, base);
   if (name == "extend-include") settings.extend_include = patterns(list, base);
   if (name == "exclude") settings.exclude = patterns(list, base);
@@ -243,6 +273,15 @@ void overlay(Settings& bottom, const Settings& top) {
   take(bottom.rules.select, top.rules.select);
   take(bottom.rules.extend_select, top.rules.extend_select);
   take(bottom.rules.ignore, top.rules.ignore);
+  take(bottom.fixable.select, top.fixable.select);
+  take(bottom.fixable.extend_select, top.fixable.extend_select);
+  take(bottom.fixable.ignore, top.fixable.ignore);
+  take(bottom.extend_safe_fixes, top.extend_safe_fixes);
+  take(bottom.extend_unsafe_fixes, top.extend_unsafe_fixes);
+  take(bottom.fix, top.fix);
+  take(bottom.fix_only, top.fix_only);
+  take(bottom.unsafe_fixes, top.unsafe_fixes);
+  take(bottom.show_fixes, top.show_fixes);
   take(bottom.per_file_ignores, top.per_file_ignores);
   for (const auto& [selector, severity] : top.severity) bottom.severity[selector] = severity;
   take(bottom.include, top.include);
@@ -274,10 +313,7 @@ Result<void> set(Settings& settings, const Key& key, Value value, const std::str
     return invalid("`" + std::string(key.name) + "` must be " + std::string(type_name(key.type)));
   switch (key.type) {
     case KeyType::Boolean:
-      if (key.name == "force-exclude") settings.force_exclude = value.boolean;
-      if (key.name == "respect-gitignore") settings.respect_gitignore = value.boolean;
-      if (key.name == "fullgraph") settings.fullgraph = value.boolean;
-      return {};
+      return set_boolean(settings, key.name, value.boolean);
     case KeyType::String:
       return set_text(settings, key.name, std::move(*value.text), base);
     case KeyType::Strings:

@@ -45,6 +45,9 @@ struct Selection {
 
 struct Settings {
   Selection rules;
+  Selection fixable;  // whose fixes may be made: fixable, extend-fixable, unfixable
+  Names extend_safe_fixes, extend_unsafe_fixes;
+  std::optional<bool> fix, fix_only, unsafe_fixes, show_fixes;
   std::vector<PerFileIgnore> per_file_ignores;
   std::map<std::string, std::optional<Severity>> severity;  // by selector; no value: ignore
 

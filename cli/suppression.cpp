@@ -142,7 +142,11 @@ class Scanner {
       if (!code) break;
       any = true;
       end = at_;
-      if (starts_with_word(text_.substr(begin), "FG")) add_code(out, begin, at_);
+      if (starts_with_word(text_.substr(begin), "FG")) {
+        add_code(out, begin, at_);
+      } else {
+        out.foreign = true;
+      }
     }
     at_ = end;
     return !any || !out.codes.empty();
@@ -255,17 +259,17 @@ Diagnostic about(const ir::Module& module, std::string_view code, ir::Span span,
   return out;
 }
 
-// The whole directive goes: with its line when nothing else is on it, else with the blanks before it.
+// The whole directive goes, a reason included: with its line when nothing else is on it, else with the blanks before
+// it. What follows in the same comment behind another '#' stays.
 ir::Span removal_of(const ir::SourceFile& source, const Directive& directive) {
-  const std::string_view text = source.text();
+  const std::string_view text = source.text().substr(0, directive.comment.end);
   ir::Span out = directive.span;
-  const bool whole_comment = directive.span == directive.comment;
-  if (!whole_comment) return out;
+  const std::size_t next = text.find('#', out.end);
+  const bool first = out.begin == directive.comment.begin, last = next == std::string_view::npos;
+  if (first && !last) return {out.begin, static_cast<std::uint32_t>(next)};
+  if (last) out.end = directive.comment.end;
   while (out.begin > 0 && blank(text[out.begin - 1])) --out.begin;
-  if (directive.own_line) {
-    if (out.end < text.size() && text[out.end] == '\r') ++out.end;
-    if (out.end < text.size() && text[out.end] == '\n') ++out.end;
-  }
+  if (directive.own_line && first) out.end = source.line_start(source.position(out.end).line + 1);
   return out;
 }
 
@@ -298,7 +302,7 @@ class DirectiveJudge {
     }
     const auto idle = [&](const DirectiveCode& code) { return code.known && !code.used && matters(code.text); };
     const std::size_t count = static_cast<std::size_t>(std::ranges::count_if(directive.codes, idle));
-    if (count == directive.codes.size() && directive.kind != DirectiveKind::Noqa) return unused(directive);
+    if (count == directive.codes.size() && !directive.foreign) return unused(directive);
     for (std::size_t i = 0; i < directive.codes.size(); ++i) {
       if (idle(directive.codes[i])) unused(directive, i);
     }
@@ -338,7 +342,7 @@ class DirectiveJudge {
     const DirectiveCode& code = directive.codes[index];
     Diagnostic finding = about(module_, "FG901", code.span, "`" + code.text + "` suppresses nothing here");
     // A comment shared with another tool is never rewritten.
-    if (directive.kind != DirectiveKind::Noqa && directive.codes.size() > 1) {
+    if (!directive.foreign && directive.codes.size() > 1) {
       finding.fixes.push_back(removal_fix(module_, removal_of(*module_.source, directive, index), "remove the code"));
     }
     out_.push_back(std::move(finding));

@@ -34,6 +34,7 @@ struct Directive {
   ir::Span span;     // from its '#' to its end (the reason included)
   ir::Span comment;  // the whole comment
   bool own_line = false;
+  bool foreign = false;              // a `noqa` that also names codes of other tools
   std::vector<DirectiveCode> codes;  // empty: all rules
   bool used = false;                 // for directives without codes
   // The lines that it covers, inclusive.

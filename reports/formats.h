@@ -21,7 +21,10 @@ std::string render_github(const Report& report);
 std::string render_junit(const Report& report);
 std::string render_statistics_json(const Report& report);
 
-// "Found 3 findings (2 errors, 1 hazard) in 12 files".
-std::string summary_line(const Report& report);
+// "Found 3 findings (2 errors, 1 hazard) in 12 files", and what could be repaired or was.
+std::string summary(const Report& report, const Style& style);
+
+// " [*]" behind the code of a finding that the fixer can repair.
+std::string_view fix_mark(const Diagnostic& finding, const Style& style);
 
 }  // namespace fullgraph::reports

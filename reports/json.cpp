@@ -3,9 +3,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "reports/fingerprint.h"
 #include "reports/formats.h"
 #include "reports/position.h"
+#include "rules/fingerprint.h"
 
 namespace fullgraph::reports {
 namespace {
@@ -80,9 +80,11 @@ Json summary_of(const Report& report) {
     ++by_severity[std::string(severity_name(finding.severity))];
     ++by_code[finding.code];
   }
-  return {{"files", report.files},        {"roots", report.roots}, {"findings", report.findings.size()},
-          {"by_severity", by_severity},   {"by_code", by_code},    {"suppressed", report.suppressed},
-          {"baselined", report.baselined}};
+  std::size_t fixed = 0;
+  for (const Repaired& one : report.repaired) fixed += one.count;
+  return {{"files", report.files},         {"roots", report.roots}, {"findings", report.findings.size()},
+          {"by_severity", by_severity},    {"by_code", by_code},    {"suppressed", report.suppressed},
+          {"baselined", report.baselined}, {"fixed", fixed}};
 }
 
 std::string_view gitlab_severity(Severity severity) {
@@ -125,7 +127,7 @@ Json rdjson_range(const Place& place) {
 }  // namespace
 
 std::string render_json(const Report& report) {
-  const std::vector<std::string> prints = fingerprints(report.findings);
+  const std::vector<std::string> prints = rules::fingerprints(report.findings);
   Json out = {{"schema", 1}, {"version", report.version}, {"torch_version", report.torch_version}};
   out["findings"] = Json::array();
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
@@ -138,7 +140,7 @@ std::string render_json(const Report& report) {
 }
 
 std::string render_json_lines(const Report& report) {
-  const std::vector<std::string> prints = fingerprints(report.findings);
+  const std::vector<std::string> prints = rules::fingerprints(report.findings);
   std::string out;
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     out += text_of(finding_of(report.findings[i], prints[i]), -1) + "\n";
@@ -147,7 +149,7 @@ std::string render_json_lines(const Report& report) {
 }
 
 std::string render_gitlab(const Report& report) {
-  const std::vector<std::string> prints = fingerprints(report.findings);
+  const std::vector<std::string> prints = rules::fingerprints(report.findings);
   Json out = Json::array();
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     const Diagnostic& finding = report.findings[i];

@@ -7,12 +7,55 @@
 #include <map>
 
 #include "reports/formats.h"
+#include "reports/width.h"
 
 namespace fullgraph::reports {
 namespace {
 
 constexpr std::array<std::string_view, 11> names = {"full",   "concise", "grouped", "json",   "json-lines", "sarif",
                                                     "github", "gitlab",  "junit",   "pylint", "rdjson"};
+
+std::string plural(std::size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+// "2 errors, 1 hazard".
+std::string counts_of(const std::vector<Diagnostic>& findings) {
+  std::array<std::size_t, 4> counts{};
+  for (const Diagnostic& finding : findings) ++counts[static_cast<std::size_t>(finding.severity)];
+  constexpr std::array<std::string_view, 4> words = {"error", "warning", "hazard", "info"};
+  std::string out;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    if (!out.empty()) out += ", ";
+    out += i == 3 ? fmt::format("{} info", counts[i]) : plural(counts[i], words[i]);
+  }
+  return out;
+}
+
+std::size_t count_of(const std::vector<Repaired>& repaired) {
+  std::size_t out = 0;
+  for (const Repaired& one : repaired) out += one.count;
+  return out;
+}
+
+// "[*] 2 fixable with --fix (1 hidden fix can be enabled with --unsafe-fixes)", or nothing.
+std::string fixes_line(const Report& report, const Style& style) {
+  const bool unsafe = style.unsafe_fixes == UnsafeFixes::Made;
+  std::size_t fixable = 0, hidden = 0;
+  for (const Diagnostic& finding : report.findings) {
+    if (is_fixable(finding, unsafe)) {
+      ++fixable;
+    } else if (style.unsafe_fixes == UnsafeFixes::Hinted && is_fixable(finding, true)) {
+      ++hidden;
+    }
+  }
+  const std::string hint = hidden == 0 ? std::string()
+                                       : fmt::format(" ({} hidden fix{} can be enabled with --unsafe-fixes)", hidden,
+                                                     hidden == 1 ? "" : "es");
+  if (fixable != 0) return fmt::format("[*] {} fixable with --fix{}\n", fixable, hint);
+  return hint.empty() ? hint : "No fixes available" + hint + "\n";
+}
 
 }  // namespace
 
@@ -80,32 +123,48 @@ std::string render(const Report& report, Format format, const Style& style) {
   return {};
 }
 
-std::string summary_line(const Report& report) {
-  const auto plural = [](std::size_t count, std::string_view word) {
-    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-  };
-  std::string out;
-  if (report.findings.empty()) {
-    out = "No findings in " + plural(report.files, "file");
-  } else {
-    std::array<std::size_t, 4> counts{};
-    for (const Diagnostic& finding : report.findings) ++counts[static_cast<std::size_t>(finding.severity)];
-    out = "Found " + plural(report.findings.size(), "finding") + " (";
-    constexpr std::array<std::string_view, 4> words = {"error", "warning", "hazard", "info"};
-    bool first = true;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] == 0) continue;
-      if (!first) out += ", ";
-      out += i == 3 ? fmt::format("{} info", counts[i]) : plural(counts[i], words[i]);
-      first = false;
-    }
-    out += ") in " + plural(report.files, "file");
+std::string_view fix_mark(const Diagnostic& finding, const Style& style) {
+  return is_fixable(finding, style.unsafe_fixes == UnsafeFixes::Made) ? " [*]" : "";
+}
+
+std::string render_repaired(const std::vector<Repaired>& repaired, std::string_view verb, bool brief) {
+  if (repaired.empty()) return {};
+  std::string list;
+  std::string_view file;
+  std::size_t width = 1;
+  for (const Repaired& one : repaired) width = std::max(width, std::to_string(one.count).size());
+  for (const Repaired& one : repaired) {
+    if (one.file != file) list += fmt::format("- {}:\n", printable(one.file));
+    file = one.file;
+    list += fmt::format("    {:>{}} × {} ({})\n", one.count, width, one.code, one.name);
   }
+  const std::string head = fmt::format("{} {}", verb, plural(count_of(repaired), "finding"));
+  return brief ? head + "\n" : head + ":\n" + list;
+}
+
+std::string summary(const Report& report, const Style& style) {
+  std::string out;
+  if (style.show_fixes) out = render_repaired(report.repaired, "Fixed");
+  const std::size_t repaired = count_of(report.repaired);
+  if (report.findings.empty() && repaired == 0) {
+    out += "No findings";
+  } else {
+    const std::string remaining = counts_of(report.findings);
+    out += "Found " + plural(report.findings.size() + repaired, "finding") + " (";
+    if (repaired != 0) {
+      out += fmt::format("{} fixed, {} remaining{}{}", repaired, report.findings.size(), remaining.empty() ? "" : ": ",
+                         remaining);
+    } else {
+      out += remaining;
+    }
+    out += ")";
+  }
+  out += " in " + plural(report.files, "file");
   std::string aside;
   if (report.suppressed != 0) aside += fmt::format("{} suppressed", report.suppressed);
   if (report.baselined != 0) aside += fmt::format("{}{} in the baseline", aside.empty() ? "" : ", ", report.baselined);
   if (!aside.empty()) out += "; " + aside;
-  return out + "\n";
+  return out + "\n" + fixes_line(report, style);
 }
 
 std::string render_statistics(const Report& report, Format format) {

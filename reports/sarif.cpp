@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/fingerprint.h"
 #include "reports/formats.h"
 #include "reports/position.h"
+#include "rules/fingerprint.h"
 #include "rules/rule.h"
 
 namespace fullgraph::reports {
@@ -210,7 +210,7 @@ Json notification_of(const Error& error, const Report& report) {
 }  // namespace
 
 std::string render_sarif(const Report& report) {
-  const std::vector<std::string> prints = fingerprints(report.findings);
+  const std::vector<std::string> prints = rules::fingerprints(report.findings);
   Json rules = Json::array();
   for (const fullgraph::rules::Rule* rule : fullgraph::rules::all_rules()) rules.push_back(rule_of(rule->info));
   Json results = Json::array();

@@ -62,9 +62,9 @@ class Section {
   }
 
   void header() {
-    out_ += fmt::format("{0}{1}[{2}]{3}{4}: {5}{3}\n", palette_.severity(finding_.severity),
+    out_ += fmt::format("{0}{1}[{2}]{6}{3}{4}: {5}{3}\n", palette_.severity(finding_.severity),
                         severity_name(finding_.severity), finding_.code, palette_.reset, palette_.bold,
-                        printable(finding_.message));
+                        printable(finding_.message), fix_mark(finding_, style_));
   }
 
   void source(const Place& place, unsigned context, char mark, std::string_view emphasis) {
@@ -142,7 +142,7 @@ std::string render_full(const Report& report, const Style& style) {
     out += Section(finding, style).render();
     out += '\n';
   }
-  if (style.summary) out += summary_line(report);
+  if (style.summary) out += summary(report, style);
   return out;
 }
 
@@ -151,11 +151,11 @@ std::string render_concise(const Report& report, const Style& style) {
   std::string out;
   for (const Diagnostic& finding : report.findings) {
     const Position p = position_of(finding.place);
-    out += fmt::format("{}{}{}:{}:{}: {}{}{} {}{}\n", palette.bold, printable(p.file), palette.reset, p.line, p.column,
-                       palette.severity(finding.severity), finding.code, palette.reset, printable(finding.message),
-                       printable(condition_suffix(finding)));
+    out += fmt::format("{}{}{}:{}:{}: {}{}{}{} {}{}\n", palette.bold, printable(p.file), palette.reset, p.line,
+                       p.column, palette.severity(finding.severity), finding.code, palette.reset,
+                       fix_mark(finding, style), printable(finding.message), printable(condition_suffix(finding)));
   }
-  if (style.summary) out += summary_line(report);
+  if (style.summary) out += summary(report, style);
   return out;
 }
 
@@ -174,13 +174,13 @@ std::string render_grouped(const Report& report, const Style& style) {
     for (; i < end; ++i) {
       const Diagnostic& finding = report.findings[i];
       const Position p = position_of(finding.place);
-      out += fmt::format("  {:<{}}  {}{}{} {}{}\n", fmt::format("{}:{}", p.line, p.column), width,
-                         palette.severity(finding.severity), finding.code, palette.reset, printable(finding.message),
-                         printable(condition_suffix(finding)));
+      out += fmt::format("  {:<{}}  {}{}{}{} {}{}\n", fmt::format("{}:{}", p.line, p.column), width,
+                         palette.severity(finding.severity), finding.code, palette.reset, fix_mark(finding, style),
+                         printable(finding.message), printable(condition_suffix(finding)));
     }
     out += '\n';
   }
-  if (style.summary) out += summary_line(report);
+  if (style.summary) out += summary(report, style);
   return out;
 }
 

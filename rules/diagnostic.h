@@ -2,6 +2,7 @@
 // fixer all work on these; they know nothing of rules or events.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,11 +42,12 @@ enum class Applicability : std::uint8_t {
 };
 
 struct Edit {
-  Place place;  // the range that is replaced (empty: insertion)
-  std::string text;
+  Place place;       // the range that is replaced (empty: insertion)
+  std::string text;  // "\n" stands for what ends the file's lines
 };
 
-// Edits that are applied together or not at all.
+// Edits that are applied together or not at all. Of several fixes, equal edits are made once when they replace
+// something or insert whole lines (an import); other insertions at one place exclude each other.
 struct Fix {
   Applicability applicability = Applicability::Display;
   std::string message;
@@ -65,7 +67,17 @@ struct Diagnostic {
   std::vector<std::string> roots;  // qualified names ("pkg.mod.Model.forward"), sorted
   std::vector<PathStep> path;      // outermost first; from one of the roots
   std::vector<Related> related;
-  std::vector<Fix> fixes;
+  std::vector<Fix> fixes;  // the best first
 };
+
+// May the fixer make it, with unsafe fixes or without?
+inline bool is_applicable(const Fix& fix, bool unsafe) {
+  if (fix.edits.empty()) return false;
+  return fix.applicability == Applicability::Safe || (unsafe && fix.applicability == Applicability::Unsafe);
+}
+
+inline bool is_fixable(const Diagnostic& finding, bool unsafe) {
+  return std::ranges::any_of(finding.fixes, [&](const Fix& fix) { return is_applicable(fix, unsafe); });
+}
 
 }  // namespace fullgraph

@@ -32,7 +32,8 @@ def forward(self, x):
 
 ## Fix
 
-Removes the code, or the whole comment when no code is left.
+Safe: removes the code, or the whole comment when no code is left. A `# noqa` that names codes of other tools as well is
+left alone.
 )";
 
 void check(const trace::Event&, const RuleInfo&, Context&) {}
@@ -48,7 +49,7 @@ const Rule unused_suppression = {
             .summary = "A suppression comment that suppresses nothing",
             .severity = Severity::Warning,
             .gb_ids = "",
-            .fix = FixAvailability::Always,
+            .fix = FixAvailability::Sometimes,
             .since = "0.1.0",
             .documentation = documentation,
         },

@@ -1,7 +1,7 @@
 // The turns of phrase that every rule's message shares, so that all findings read alike: names in backquotes on one
 // line, hazards that stay hazards, advice that is shown but never applied.
 //
-// Header only: each .cpp in this folder except rule.cpp is a rule.
+// Header only.
 #pragma once
 
 #include <cctype>
@@ -81,7 +81,7 @@ inline Place place(const ir::Module* module, ir::Span span) {
 // dictionary built elsewhere has other users, and an absent argument has no place. There only `advice` is given.
 inline void offer_non_reentrant(Diagnostic& diagnostic, const trace::CheckpointFacts& facts, std::string advice,
                                 std::string_view consequences) {
-  if (facts.argument_module == nullptr || facts.argument.begin == facts.argument.end) {
+  if (facts.argument_module == nullptr || facts.argument_module->source->text(facts.argument) != "True") {
     advise(diagnostic, std::move(advice));
     return;
   }

@@ -66,4 +66,15 @@ std::string_view SourceFile::line_text(std::uint32_t line) const {
   return result;
 }
 
+std::string_view SourceFile::line_end(std::uint32_t offset) const {
+  const std::uint32_t line = position(offset).line;
+  for (const std::uint32_t candidate : {line, line - 1}) {
+    if (candidate == 0) break;
+    const std::string_view end = text(
+        {line_start(candidate) + static_cast<std::uint32_t>(line_text(candidate).size()), line_start(candidate + 1)});
+    if (!end.empty()) return end;
+  }
+  return "\n";
+}
+
 }  // namespace fullgraph::ir

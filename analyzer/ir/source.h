@@ -37,6 +37,8 @@ class SourceFile {
   [[nodiscard]] std::string_view line_text(std::uint32_t line) const;
   // Byte offset of the first byte of `line`.
   [[nodiscard]] std::uint32_t line_start(std::uint32_t line) const;
+  // How lines end around this offset: as the line itself does, the one before when it is the last, else "\n".
+  [[nodiscard]] std::string_view line_end(std::uint32_t offset) const;
 
  private:
   std::string path_;

@@ -69,7 +69,7 @@ void Lowering::function_definition(Node node, Node decorated) {
 
   place_ = {scope, id, {}, outer.prefix + std::string(symbol.text()) + ".<locals>."};
   const Span head = header(node);
-  const ir::Block body = block(child(node, Field::Body));
+  const ir::Block body = body_of(node, child(node, Field::Body));
   place_ = std::move(outer);
   const Span full{at(whole).begin, end_of(body, head.end)};
 
@@ -110,7 +110,7 @@ void Lowering::class_definition(Node node, Node decorated) {
 
   place_ = {scope, outer.function, id, outer.prefix + std::string(symbol.text()) + "."};
   const Span head = header(node);
-  const ir::Block body = block(child(node, Field::Body));
+  const ir::Block body = body_of(node, child(node, Field::Body));
   place_ = std::move(outer);
   const Span full{at(whole).begin, end_of(body, head.end)};
 

@@ -135,6 +135,13 @@ Block Lowering::block(Node node) {
   return result;
 }
 
+// Python wants at least one statement in a clause; the grammar is content with none.
+Block Lowering::body_of(Node clause, Node node) {
+  const Block result = block(node);
+  if (result.count == 0 && module_.errors.empty()) report(header(clause), "expected an indented block");
+  return result;
+}
+
 void Lowering::statements(Node node) {
   const bool is_block = kind(node) == Kind::Block || kind(node) == Kind::Module;
   std::optional<unsigned> block_indentation;
@@ -465,7 +472,7 @@ void Lowering::if_statement(Node node) {
   const auto branch = [&](Node clause) {
     const ExprId test = expression_or_error(clause, child(clause, Field::Condition));
     const Span head = header(clause);
-    const Block body = block(child(clause, Field::Consequence));
+    const Block body = body_of(clause, child(clause, Field::Consequence));
     branches.push_back({clause, test, body, end_of(body, head.end)});
   };
   branch(node);
@@ -500,7 +507,7 @@ void Lowering::if_statement(Node node) {
 
 // The statements of an else or finally clause; `end` moves to their end.
 Block Lowering::else_block(Node clause, std::uint32_t& end) {
-  const Block result = block(child(clause, Kind::Block));
+  const Block result = body_of(clause, child(clause, Kind::Block));
   end = std::max(end, end_of(result, header(clause).end));
   return result;
 }
@@ -508,7 +515,7 @@ Block Lowering::else_block(Node clause, std::uint32_t& end) {
 void Lowering::while_statement(Node node) {
   const ExprId test = expression_or_error(node, child(node, Field::Condition));
   const Span head = header(node);
-  const Block body = block(child(node, Field::Body));
+  const Block body = body_of(node, child(node, Field::Body));
   std::uint32_t end = end_of(body, head.end);
   const Node otherwise = child(node, Kind::ElseClause);
   const Block orelse = otherwise == no_node ? Block{} : else_block(otherwise, end);
@@ -526,7 +533,7 @@ void Lowering::for_statement(Node node) {
   pending(left == no_node ? error_expression(span(node)) : target(left));
   const ir::Range targets = take(begin);
   const Span head = header(node);
-  const Block body = block(child(node, Field::Body));
+  const Block body = body_of(node, child(node, Field::Body));
   std::uint32_t end = end_of(body, head.end);
   const Node otherwise = child(node, Kind::ElseClause);
   const Block orelse = otherwise == no_node ? Block{} : else_block(otherwise, end);
@@ -544,7 +551,7 @@ void Lowering::with_statement(Node node) {
   if (const Node clause = child(node, Kind::WithClause); clause != no_node) with_items(clause);
   const ir::Range items = take(begin);
   const Span head = header(node);
-  const Block body = block(child(node, Field::Body));
+  const Block body = body_of(node, child(node, Field::Body));
   const StmtId id = finish(add(StmtKind::With, {at(node).begin, end_of(body, head.end)}));
   stmt(id).header = head;
   stmt(id).items = items;
@@ -608,7 +615,7 @@ ExprId Lowering::with_item(Node value) {
 
 void Lowering::try_statement(Node node) {
   const Span head = header(node);
-  const Block body = block(child(node, Field::Body));
+  const Block body = body_of(node, child(node, Field::Body));
   std::uint32_t end = end_of(body, head.end);
   Block orelse, finally;
   std::vector<ir::Handler> handlers;
@@ -645,7 +652,7 @@ ir::Handler Lowering::handler(Node node, std::uint32_t& end) {
     result.type = one_or_tuple(type, colon);
   }
   if (alias != no_node) result.target = target(alias);
-  result.body = block(child(node, Kind::Block));
+  result.body = body_of(node, child(node, Kind::Block));
   const std::uint32_t own_end = end_of(result.body, header(node).end);
   result.span = {at(node).begin, own_end};
   end = std::max(end, own_end);
@@ -676,7 +683,7 @@ void Lowering::match_statement(Node node) {
     if (const Node guard = child(at, Field::Guard); guard != no_node) {
       added.guard = expression_or_error(guard, operand(guard));
     }
-    added.body = block(child(at, Field::Consequence));
+    added.body = body_of(at, child(at, Field::Consequence));
     end = std::max(end, end_of(added.body, header(at).end));
     cases.push_back(added);
   }

@@ -149,6 +149,7 @@ class Lowering {
   }
   ir::Stmt& stmt(ir::StmtId id) { return module_.stmts[id.index]; }
   ir::Block block(Node node);
+  ir::Block body_of(Node clause, Node block);
   void statements(Node node);
   std::optional<unsigned> indentation(Node statement) const;
   void statement(Node node);

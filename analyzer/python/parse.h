@@ -1,8 +1,11 @@
 // Python source → IR, through tree-sitter. The only place that knows the parser.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/ir/error.h"
 #include "analyzer/ir/ir.h"
@@ -15,6 +18,14 @@ Result<std::shared_ptr<const ir::SourceFile>> read_source(const std::string& pat
 
 // Checks a text that did not come from a file (stdin, an editor buffer) in the same way.
 Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, const std::string& shown);
+
+// How the bytes of a source file stand for text. UTF-8 where nothing else is declared (PEP 263) and known.
+enum class Coding : std::uint8_t { Utf8, Latin1, Windows1252 };
+Coding coding_of(std::string_view bytes);
+
+// The bytes of `text` in a coding; nothing when it lacks one of the characters. In a single-byte coding each code
+// point of a decoded file is one byte of it, those included that decode to U+FFFD.
+std::optional<std::string> encode(std::string_view text, Coding coding);
 
 // Lowers `source`. Never fails: what cannot be parsed becomes Error nodes and an entry in Module::errors, and
 // everything around it is lowered as usual. Nesting deeper than the parser or the lowering can follow is cut with an

@@ -104,6 +104,10 @@ struct Program::Impl {
 
   void load_file(std::size_t index, const Input& input, const Wanted& wanted) {
     File& file = files[index];
+    if (input.module != nullptr) {
+      std::call_once(parsed[index], [&] { file.module = input.module; });
+      return;
+    }
     auto source = input.text != nullptr ? make_source(*input.text, file.shown) : read_source(file.path, file.shown);
     if (!source) {
       file.readable = false;
@@ -170,7 +174,9 @@ const std::vector<Program::File>& Program::load(const std::vector<Input>& inputs
     files[index].path = absolute_path(input.path);
     files[index].shown = input.shown;
     std::error_code error;
-    const std::uintmax_t size = input.text != nullptr ? input.text->size() : fs::file_size(input.path, error);
+    const std::uintmax_t size = input.module != nullptr ? 0
+                                : input.text != nullptr ? input.text->size()
+                                                        : fs::file_size(input.path, error);
     order.emplace_back(error ? 0 : size, index);
   }
   std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<std::uintmax_t, std::size_t>::first);

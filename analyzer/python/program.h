@@ -40,14 +40,16 @@ class Program {
   };
 
   // Registers files to be linted and reads them with `jobs` threads. A text given for a path replaces the file's
-  // content (stdin, editor buffers). Those that are required, and those whose text `wanted` accepts, are parsed at
-  // once; the others when something imports them, if ever: parsing is the most of what a run over a large tree costs.
-  // Order of the result is the order of `inputs`.
+  // content (stdin, editor buffers, repaired sources), a module of an earlier program saves reading it again. Those
+  // that are required, and those whose text `wanted` accepts, are parsed at once; the others when something imports
+  // them, if ever: parsing is the most of what a run over a large tree costs. Order of the result is the order of
+  // `inputs`.
   struct Input {
     std::string path;
     std::string shown;
     const std::string* text = nullptr;
     bool required = true;
+    std::shared_ptr<const ir::Module> module = nullptr;
   };
   using Wanted = std::function<bool(std::string_view text)>;
   const std::vector<File>& load(const std::vector<Input>& inputs, unsigned jobs, const Wanted& wanted = {});

@@ -131,12 +131,13 @@ void append_two_or_three_bytes(std::string& result, unsigned point) {
   result += static_cast<char>(0x80 | (point & 0x3F));
 }
 
+// What Windows-1252 has at 0x80 to 0x9F; 0: nothing.
+constexpr std::array<unsigned, 32> windows_points = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                     0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                                     0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                     0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
+
 std::string from_single_bytes(std::string_view text, bool windows) {
-  // What Windows-1252 has at 0x80 to 0x9F; 0: nothing.
-  constexpr std::array<unsigned, 32> windows_points = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-                                                       0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
-                                                       0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                                       0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
   std::string result;
   result.reserve(text.size() + text.size() / 8);
   for (const char c : text) {
@@ -149,6 +150,15 @@ std::string from_single_bytes(std::string_view text, bool windows) {
     append_two_or_three_bytes(result, point);
   }
   return result;
+}
+
+// The byte for a code point; nothing when the coding lacks it.
+std::optional<char> single_byte(unsigned point, bool windows) {
+  if (point < 0x80 || (point < 0x100 && !(windows && point < 0xA0))) return static_cast<char>(point);
+  if (!windows) return std::nullopt;
+  const auto found = std::ranges::find(windows_points, point);
+  if (found == windows_points.end()) return std::nullopt;
+  return static_cast<char>(0x80 + (found - windows_points.begin()));
 }
 
 class Descriptor {
@@ -214,6 +224,26 @@ Result<std::string> read_bytes(const std::string& path, const std::string& shown
 
 }  // namespace
 
+Coding coding_of(std::string_view bytes) {
+  if (bytes.starts_with(byte_order_mark)) return Coding::Utf8;
+  const std::string coding = declared_coding(bytes);
+  return is_latin1(coding) ? Coding::Latin1 : is_windows_1252(coding) ? Coding::Windows1252 : Coding::Utf8;
+}
+
+std::optional<std::string> encode(std::string_view text, Coding coding) {
+  if (coding == Coding::Utf8) return std::string(text);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at++]);
+    unsigned point = lead < 0x80 ? lead : lead < 0xE0 ? lead & 0x1Fu : lead < 0xF0 ? lead & 0x0Fu : lead & 0x07u;
+    for (; at < text.size() && (text[at] & 0xC0) == 0x80; ++at) point = point << 6 | (text[at] & 0x3Fu);
+    const auto byte = single_byte(point, coding == Coding::Windows1252);
+    if (!byte) return std::nullopt;
+    out += *byte;
+  }
+  return out;
+}
+
 Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, const std::string& shown) {
   if (text.size() > most_bytes) {
     return std::unexpected(failure(ErrorKind::TooLarge, shown,
@@ -225,15 +255,13 @@ Result<std::shared_ptr<const ir::SourceFile>> make_source(std::string text, cons
   if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
     return std::unexpected(failure_at(shown, text, nul, "contains a NUL byte: not Python source"));
   }
-  const std::string coding = text.starts_with(byte_order_mark) ? std::string() : declared_coding(text);
-  if (is_latin1(coding)) {
-    text = from_single_bytes(text, false);
-  } else if (is_windows_1252(coding)) {
-    text = from_single_bytes(text, true);
+  if (const Coding coding = coding_of(text); coding != Coding::Utf8) {
+    text = from_single_bytes(text, coding == Coding::Windows1252);
   } else if (const auto invalid = first_invalid(text)) {
+    const std::string declared_name = text.starts_with(byte_order_mark) ? std::string() : declared_coding(text);
     const auto byte = static_cast<unsigned char>(text[*invalid]);
     const std::string declared =
-        is_utf8(coding) ? std::string() : fmt::format(" (the file declares the coding '{}')", coding);
+        is_utf8(declared_name) ? std::string() : fmt::format(" (the file declares the coding '{}')", declared_name);
     return std::unexpected(
         failure_at(shown, text, *invalid, fmt::format("byte 0x{:02X} is not valid UTF-8{}", byte, declared)));
   }

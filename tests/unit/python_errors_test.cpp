@@ -57,6 +57,18 @@ std::size_t depth(const ir::Module& module) {
 
 }  // namespace
 
+TEST_CASE("a clause without a statement is an error") {
+  for (const char* text : {"if x:\n", "if x:\n    # only a comment\ny\n", "def f():\nx\n", "class A:\n",
+                           "if x:\n    pass\nelse:\n", "try:\n    a\nexcept E:\nfinally:\n    b\n", "for i in x:\n",
+                           "while x:\n", "with x:\n", "match x:\n    case 1:\n"}) {
+    CAPTURE(text);
+    CHECK(parse(text)->errors.size() == 1);
+  }
+  CHECK(error_line(*parse("a\nif x:\n    pass\nelif y:\nb\n")) == 4);
+  CHECK(parse("if x: pass\nelse: pass\n")->errors.empty());
+  CHECK(parse("def f(): ...\nclass A: 'doc'\n")->errors.empty());
+}
+
 TEST_CASE("the functions around an error are analysed") {
   const auto module = parse("def a():\n  return 1\n\ndef b(:\n  return 2\n\ndef c():\n  return 3\n");
   CHECK(error_line(*module) == 4);

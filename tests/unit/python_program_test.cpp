@@ -110,6 +110,21 @@ TEST_CASE("packages, modules and namespace packages") {
   CHECK(program.find("pkg") == program.find("pkg"));
 }
 
+TEST_CASE("modules of an earlier program are taken as they are") {
+  const Folder folder;
+  folder.file("a.py", "'a'");
+  folder.file("b.py", "import a");
+  Program first({});
+  const auto before = first.load({{.path = folder("a.py"), .shown = "a.py"}}, 1);
+  folder.file("a.py", "'changed'");
+  Program second({});
+  const auto& files = second.load({{.path = folder("a.py"), .shown = "a.py", .module = before[0].module},
+                                   {.path = folder("b.py"), .shown = "b.py"}},
+                                  2);
+  CHECK(files[0].module == before[0].module);
+  CHECK(second.find("a") == before[0].module.get());
+}
+
 TEST_CASE("linted files come first and are not parsed twice") {
   const Folder folder;
   folder.file("src/pkg/__init__.py", "'on disk'");

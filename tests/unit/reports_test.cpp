@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/fingerprint.h"
 #include "reports/frame.h"
 #include "reports/report.h"
 #include "reports/width.h"
+#include "rules/fingerprint.h"
 #include "tests/unit/samples.h"
 
 using namespace fullgraph;
@@ -126,7 +126,7 @@ TEST_CASE("fingerprint: survives moves, indentation and comments, not a change o
   const auto two = samples::source("m.py", "import os\n\n  x.requires_grad  =  True  # why\n");
   const auto three = samples::source("m.py", "y.requires_grad = True\n");
   const auto print = [](const auto& file, std::string_view text) {
-    return fingerprints({samples::finding(samples::at(file, text))})[0];
+    return rules::fingerprints({samples::finding(samples::at(file, text))})[0];
   };
   CHECK(print(one, "x.") == print(two, "x.requires"));
   CHECK(print(one, "x.") != print(three, "y."));
@@ -134,13 +134,13 @@ TEST_CASE("fingerprint: survives moves, indentation and comments, not a change o
 
 TEST_CASE("fingerprint: equal lines are told apart by their order") {
   const auto file = samples::source("m.py", "f(x)\nf(x)\n");
-  const auto prints = fingerprints({samples::finding({file, {0, 4}}), samples::finding({file, {5, 9}})});
+  const auto prints = rules::fingerprints({samples::finding({file, {0, 4}}), samples::finding({file, {5, 9}})});
   CHECK(prints[0] != prints[1]);
 }
 
 TEST_CASE("fingerprint: a hash sign in a string is no comment") {
   const auto file = samples::source("m.py", "f('#', x)  # note\n");
-  CHECK(normalised_line(samples::finding({file, {0, 1}})) == "f('#', x)");
+  CHECK(rules::normalised_line(samples::finding({file, {0, 1}})) == "f('#', x)");
 }
 
 TEST_CASE("json: one object with exactly the documented keys") {
@@ -262,7 +262,8 @@ TEST_CASE("full: header, place, condition, path, Dynamo's page, related place, a
         "  | --------\n"
         "  |\n"
         "\n"
-        "Found 1 finding (1 error) in 1 file\n");
+        "Found 1 finding (1 error) in 1 file\n"
+        "No fixes available (1 hidden fix can be enabled with --unsafe-fixes)\n");
 }
 
 TEST_CASE("full: colour adds escapes and nothing else; without colour there is no escape") {

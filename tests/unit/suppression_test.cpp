@@ -141,5 +141,14 @@ TEST_CASE("suppression: the fix of an unused one takes away exactly the comment 
   CHECK(fixed("a\r\n# fullgraph: ignore\r\nb\r\n", {}) == "a\r\nb\r\n");
   CHECK(fixed("a  # fullgraph: ignore[FG101, FG402]\n", {{"a", "FG101"}}) == "a  # fullgraph: ignore[FG101]\n");
   CHECK(fixed("a  # fullgraph: ignore[FG101, FG402]\n", {{"a", "FG402"}}) == "a  # fullgraph: ignore[FG402]\n");
-  CHECK(outcome("a  # noqa: FG101\n", {}).findings.at(0).fixes.empty());
+  CHECK(fixed("a  # noqa: FG101 why\nb\n", {}) == "a\nb\n");
+  CHECK(fixed("a  # noqa: FG101, FG402\n", {{"a", "FG402"}}) == "a  # noqa: FG402\n");
+  CHECK(fixed("a  # type: ignore  # fullgraph: ignore[FG101] why\n", {}) == "a  # type: ignore\n");
+  CHECK(fixed("a  # fullgraph: ignore[FG101] why  # type: ignore\n", {}) == "a  # type: ignore\n");
+  CHECK(fixed("# fullgraph: ignore-file  # pylint: skip-file\na\n", {}) == "# pylint: skip-file\na\n");
+  CHECK(fixed("\xEF\xBB\xBF# fullgraph: ignore-file\na\n", {}) ==
+        "\xEF\xBB\xBF"
+        "a\n");
+  CHECK(fixed("a\n    # fullgraph: ignore", {}) == "a\n");
+  CHECK(outcome("a  # noqa: E501, FG101\n", {}).findings.at(0).fixes.empty());
 }

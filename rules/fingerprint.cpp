@@ -1,10 +1,10 @@
-#include "reports/fingerprint.h"
+#include "rules/fingerprint.h"
 
 #include <fmt/format.h>
 
 #include <unordered_map>
 
-namespace fullgraph::reports {
+namespace fullgraph::rules {
 namespace {
 
 bool blank(char c) {
@@ -48,6 +48,15 @@ std::string normalised_line(const Diagnostic& diagnostic) {
   return out;
 }
 
+std::string identity(const Diagnostic& finding) {
+  std::string key = finding.place.source == nullptr ? std::string() : finding.place.source->path();
+  for (const std::string& part : {finding.code, finding.function, normalised_line(finding)}) {
+    key += '\0';
+    key += part;
+  }
+  return key;
+}
+
 std::string hash_text(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ull;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -59,11 +68,7 @@ std::vector<std::string> fingerprints(const std::vector<Diagnostic>& findings) {
   std::vector<std::string> out;
   out.reserve(findings.size());
   for (const Diagnostic& finding : findings) {
-    std::string key = finding.place.source == nullptr ? std::string() : finding.place.source->path();
-    for (const std::string& part : {finding.code, finding.function, normalised_line(finding)}) {
-      key += '\0';
-      key += part;
-    }
+    std::string key = identity(finding);
     const unsigned index = seen[key]++;
     key += '\0';
     key += std::to_string(index);
@@ -72,4 +77,4 @@ std::vector<std::string> fingerprints(const std::vector<Diagnostic>& findings) {
   return out;
 }
 
-}  // namespace fullgraph::reports
+}  // namespace fullgraph::rules

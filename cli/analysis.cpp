@@ -1,0 +1,266 @@
+#include "cli/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <tuple>
+
+#include "cli/environment.h"
+#include "cli/invalid_source.h"
+#include "cli/relocate.h"
+#include "cli/suppression.h"
+#include "rules/rule.h"
+
+namespace fullgraph::cli {
+
+Result<Environment> environment_for(const Settings& settings, const std::string& base) {
+  Environment out;
+  const auto add_packages = [&](const std::vector<std::string>& folders) {
+    out.search_path.insert(out.search_path.end(), folders.begin(), folders.end());
+    out.packages.insert(out.packages.end(), folders.begin(), folders.end());
+  };
+  for (const std::string& path : settings.python_path.value_or(Names{})) {
+    // A virtual environment stands for its packages.
+    const auto packages = site_packages_of(path);
+    if (packages.empty()) out.search_path.push_back(path);
+    add_packages(packages);
+  }
+  for (const std::string& path : settings.src.value_or(Names{base, base + "/src"})) out.search_path.push_back(path);
+  if (const auto environment = environment_of(base)) add_packages(site_packages_of(*environment));
+
+  std::string version;
+  if (settings.torch_version) {
+    version = *settings.torch_version;
+  } else if (const auto installed = installed_torch(out.search_path)) {
+    version = *installed;
+  } else if (!profile::Profile::versions().empty()) {
+    version = profile::Profile::versions().back();
+  }
+  auto profile = profile::Profile::find(version);
+  if (!profile) return std::unexpected(profile.error());
+  out.profile = *profile;
+  return out;
+}
+
+Analysis::Analysis(const CheckOptions& options, const std::string& working_directory, const Settings& settings,
+                   const std::vector<SourcePath>& sources, const Environment& environment, Progress& progress,
+                   Timing& timing)
+    : options_(options),
+      working_directory_(working_directory),
+      settings_(settings),
+      sources_(sources),
+      environment_(environment),
+      progress_(progress),
+      timing_(timing) {
+  for (std::size_t i = 0; i < sources_.size(); ++i) by_shown_[sources_[i].shown] = i;
+}
+
+const SourcePath* Analysis::source(const std::string& shown) const {
+  const auto found = by_shown_.find(shown);
+  return found == by_shown_.end() ? nullptr : &sources_[found->second];
+}
+
+Findings Analysis::run(const Texts& texts, unsigned jobs) {
+  found_ = {};
+
+  // Every file is read here, in parallel. In a large tree, files that do not matter on their own are parsed on
+  // demand.
+  load(texts, jobs);
+  timing_.lap("load");
+
+  // What happens in traced code, as events that judge nothing.
+  trace(jobs);
+  timing_.lap("trace");
+
+  // Events become findings; what the parser could not read joins them. Findings in files that were not asked for go.
+  found_.list = rules::judge(events_, *environment_.profile);
+  events_.clear();
+  add_invalid_sources();
+  keep_linted();
+
+  // Rules that are switched off go before comments are looked at, so that no comment counts as needed by them.
+  select();
+  suppress();
+  sort();
+  timing_.lap("judge");
+  return std::move(found_);
+}
+
+void Analysis::load(const Texts& texts, unsigned jobs) {
+  progress_.phase("reading");
+  // What was parsed by the look before and is not changed stays as it was, even if the file on the disk does not.
+  std::unordered_map<std::string, std::shared_ptr<const ir::Module>> known;
+  if (program_ != nullptr) {
+    for (const python::Program::File& file : program_->files()) {
+      if (!texts_.contains(file.path)) known[file.path] = file.module;
+    }
+  }
+  texts_ = texts;
+  program_ = std::make_unique<python::Program>(environment_.search_path);
+  // The profile describes torch; looking into its sources would only repeat that, slowly.
+  program_->set_opaque({"torch", "numpy"});
+  std::vector<python::Program::Input> inputs;
+  inputs.reserve(sources_.size());
+  for (const SourcePath& source : sources_) {
+    const auto text = texts_.find(source.path);
+    if (text != texts_.end()) {
+      inputs.push_back({source.path, source.shown, &text->second});
+      continue;
+    }
+    const auto module = known.find(source.path);
+    inputs.push_back(
+        {source.path, source.shown, nullptr, source.given, module == known.end() ? nullptr : module->second});
+  }
+  python::Program::Wanted wanted;
+  if (is_large_tree()) wanted = [](std::string_view text) { return trace::may_start(text) || may_direct(text); };
+  program_->load(inputs, jobs, wanted);
+}
+
+// Parsing what no root needs, for its syntax errors alone, is cheap for a project and dear for a whole installation.
+bool Analysis::is_large_tree() const {
+  constexpr std::uintmax_t large = 8u << 20;
+  std::uintmax_t bytes = 0;
+  for (const SourcePath& source : sources_) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(source.path, error);
+    if (!error) bytes += size;
+  }
+  return bytes > large;
+}
+
+void Analysis::trace(unsigned jobs) {
+  progress_.phase("tracing");
+  trace::Options options;
+  const std::string mode = settings_.mode.value_or("any"), roots = settings_.roots.value_or("auto");
+  options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
+  options.roots = roots == "compiled"  ? trace::Roots::Compiled
+                  : roots == "modules" ? trace::Roots::Modules
+                                       : trace::Roots::Auto;
+  options.fullgraph = settings_.fullgraph.value_or(false);
+  options.jobs = jobs;
+  options.entries = settings_.entry.value_or(Names{});
+  options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
+  trace::Outcome outcome = trace::trace(*program_, *environment_.profile, options);
+  progress_.clear();
+  events_ = std::move(outcome.events);
+  found_.roots = outcome.roots;
+  found_.errors.insert(found_.errors.end(), outcome.errors.begin(), outcome.errors.end());
+}
+
+void Analysis::add_invalid_sources() {
+  for (const python::Program::File& file : program_->files()) {
+    if (file.module != nullptr) {
+      for (const ir::SyntaxError& error : file.module->errors) found_.list.push_back(syntax_error(*file.module, error));
+    } else if (file.readable) {
+      continue;  // nothing needed it
+    } else if (file.error.kind == ErrorKind::Encoding || file.error.kind == ErrorKind::Syntax) {
+      found_.list.push_back(unreadable_text(file));
+    } else {
+      Error error = file.error;
+      error.where = ErrorLocation{file.shown, 0, 0};
+      found_.errors.push_back(std::move(error));
+    }
+  }
+}
+
+void Analysis::keep_linted() {
+  const std::size_t before = found_.list.size();
+  found_.list = relocate(
+      std::move(found_.list), [this](const std::string& shown) { return by_shown_.contains(shown); },
+      [this](const std::string& shown) {
+        const std::string path = absolute_path(shown, working_directory_);
+        return std::ranges::any_of(environment_.packages,
+                                   [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+      });
+  for (Diagnostic& finding : found_.list) drop_fixes_elsewhere(finding);
+  if (options_.verbose && found_.list.size() != before) {
+    fmt::print(stderr, "{} findings are in files that were not given\n", before - found_.list.size());
+  }
+}
+
+// A fix that would change a file that was not given is advice.
+void Analysis::drop_fixes_elsewhere(Diagnostic& finding) const {
+  for (Fix& fix : finding.fixes) {
+    const bool here = std::ranges::all_of(fix.edits, [&](const Edit& edit) {
+      return edit.place.source != nullptr && by_shown_.contains(edit.place.source->path());
+    });
+    if (here) continue;
+    fix.applicability = Applicability::Display;
+    fix.edits.clear();
+  }
+}
+
+const RuleChoice& Analysis::choice_of(const SourcePath& source) {
+  auto& entry = choices_[source.config];
+  if (entry == nullptr)
+    entry = std::make_unique<RuleChoice>(source.config->settings, options_.flags, options_.error_on_warning);
+  return *entry;
+}
+
+// Makes of the finding what the configuration says; false when it is not to be reported.
+bool Analysis::take(Diagnostic& finding, const RuleChoice& choice) const {
+  const std::optional<Severity> severity = choice.severity(finding);
+  if (!severity) return false;
+  finding.severity = *severity;
+  for (Fix& fix : finding.fixes) fix.applicability = choice.applicability(finding.code, fix.applicability);
+  return true;
+}
+
+// Drops the findings of rules that are switched off.
+void Analysis::select() {
+  std::vector<Diagnostic> out;
+  for (Diagnostic& finding : found_.list) {
+    const SourcePath& source = *this->source(finding.place.source->path());
+    const RuleChoice& choice = choice_of(source);
+    if (choice.enabled(finding.code, source.path) && take(finding, choice)) out.push_back(std::move(finding));
+  }
+  found_.list = std::move(out);
+}
+
+void Analysis::suppress() {
+  if (options_.ignore_noqa) return;
+  std::unordered_map<std::string, std::vector<Diagnostic>> by_file;
+  for (Diagnostic& finding : found_.list) by_file[finding.place.source->path()].push_back(std::move(finding));
+  const std::size_t before = found_.list.size();
+  found_.list.clear();
+  std::vector<Diagnostic> about_comments;
+  for (const python::Program::File& file : program_->files()) {
+    auto found = by_file.find(file.shown);
+    std::vector<Diagnostic> mine = found == by_file.end() ? std::vector<Diagnostic>() : std::move(found->second);
+    if (file.module != nullptr) mine = suppress_in(*file.module, std::move(mine), about_comments);
+    found_.list.insert(found_.list.end(), std::make_move_iterator(mine.begin()), std::make_move_iterator(mine.end()));
+  }
+  found_.suppressed = before - found_.list.size();
+  found_.list.insert(found_.list.end(), std::make_move_iterator(about_comments.begin()),
+                     std::make_move_iterator(about_comments.end()));
+}
+
+std::vector<Diagnostic> Analysis::suppress_in(const ir::Module& module, std::vector<Diagnostic> findings,
+                                              std::vector<Diagnostic>& about_comments) {
+  std::vector<Directive> directives = directives_of(module);
+  if (directives.empty()) return findings;
+  findings = cli::suppress(module, directives, std::move(findings));
+  const SourcePath& source = *this->source(module.source->path());
+  const RuleChoice& choice = choice_of(source);
+  // In one mode only, a comment may be needed for the other.
+  const bool any_mode = settings_.mode.value_or("any") == "any";
+  std::vector<Diagnostic> about = judge_directives(module, directives, [&](std::string_view code) {
+    return choice.enabled(code, source.path) && (code != "FG901" || any_mode);
+  });
+  // Only a comment that names these rules suppresses them: one for all rules would hide that it is unused itself.
+  std::erase_if(directives, [](const Directive& directive) { return directive.codes.empty(); });
+  for (Diagnostic& finding : cli::suppress(module, directives, std::move(about))) {
+    if (take(finding, choice)) about_comments.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+void Analysis::sort() {
+  std::ranges::stable_sort(found_.list, {}, [](const Diagnostic& d) {
+    return std::make_tuple(std::string_view(d.place.source->path()), d.place.span.begin, std::string_view(d.code));
+  });
+}
+
+}  // namespace fullgraph::cli
