@@ -108,6 +108,10 @@ class Editor {
     const std::vector<Spot> spots = layout_.around(span);
     if (spots.empty() || !may_be_guarded(module_.stmt(spots.back().id))) return {};
     const Spot& spot = spots.back();
+    if (const ir::ExprId test = test_around(spot)) {
+      narrow(test, condition);
+      return take();
+    }
     const auto line = layout_.line_of(spot);
     if (!line) return {};
     const std::string unit = layout_.unit(spots);
@@ -124,6 +128,26 @@ class Editor {
   static bool may_be_guarded(const ir::Stmt& stmt) {
     const bool future = stmt.kind == ir::StmtKind::ImportFrom && stmt.module.text() == "__future__";
     return stmt.kind != ir::StmtKind::Global && stmt.kind != ir::StmtKind::Nonlocal && !future;
+  }
+
+  // The test of the `if` that the statement is, or that it alone stands under.
+  ir::ExprId test_around(const Spot& spot) const {
+    const auto lone_if = [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::If && stmt.orelse.count == 0; };
+    const ir::Stmt& stmt = module_.stmt(spot.id);
+    if (lone_if(stmt)) return stmt.a;
+    if (!spot.owner || spot.block.count != 1 || spot.clause != Clause::Body) return {};
+    const ir::Stmt& owner = module_.stmt(spot.owner);
+    return lone_if(owner) && !layout_.is_elif(spot.owner) && does_nothing(module_, owner.a) ? owner.a : ir::ExprId();
+  }
+
+  // `test` → `condition and test`
+  void narrow(ir::ExprId test, std::string_view condition) {
+    const ir::Expr& expr = module_.expr(test);
+    const bool binds_weaker = (expr.kind == ir::ExprKind::BoolOp && expr.op == 1) ||
+                              expr.kind == ir::ExprKind::Conditional || expr.kind == ir::ExprKind::Lambda ||
+                              expr.kind == ir::ExprKind::NamedExpr;
+    change({expr.span.begin, expr.span.begin}, std::string(condition) + " and " + (binds_weaker ? "(" : ""));
+    if (binds_weaker) change({expr.span.end, expr.span.end}, ")");
   }
 
   void change(ir::Span span, std::string text) { edits_.push_back({{module_.source, span}, std::move(text)}); }
@@ -201,7 +225,59 @@ class Editor {
   Edits edits_;
 };
 
+// Calls whose result nobody uses and that only tell somebody something.
+bool is_message(const ir::Module& module, const ir::Stmt& stmt) {
+  constexpr std::array<std::string_view, 6> speakers = {"logger", "_logger", "log",
+                                                          "LOG",    "logging", "warnings"};
+  if (stmt.kind == ir::StmtKind::Pass) return true;
+  if (stmt.kind != ir::StmtKind::Expression) return false;
+  const ir::Expr& expr = module.expr(stmt.a);
+  if (expr.kind == ir::ExprKind::String) return true;
+  if (expr.kind != ir::ExprKind::Call) return false;
+  const ir::Expr& callee = module.expr(expr.a);
+  if (callee.kind == ir::ExprKind::Name) return callee.name.text() == "print";
+  if (callee.kind != ir::ExprKind::Attribute) return false;
+  const ir::Expr& object = module.expr(callee.a);
+  const bool named = object.kind == ir::ExprKind::Name || object.kind == ir::ExprKind::Attribute;
+  return named && std::ranges::find(speakers, object.name.text()) != speakers.end();
+}
+
 }  // namespace
+
+Purpose purpose_of(const ir::Module& module, ir::Span span) {
+  const std::vector<Spot> spots = Layout(module).around(span);
+  if (spots.empty()) return Purpose::Other;
+  const ir::Stmt& stmt = module.stmt(spots.back().id);
+  if (stmt.kind == ir::StmtKind::Assert) return Purpose::Check;
+  if (stmt.kind == ir::StmtKind::Expression) return is_message(module, stmt) ? Purpose::Message : Purpose::Other;
+  if (stmt.kind != ir::StmtKind::If || stmt.orelse.count != 0) return Purpose::Other;
+  bool raises = false;
+  for (const ir::StmtId id : module.block(stmt.body)) {
+    const ir::Stmt& one = module.stmt(id);
+    if (one.kind == ir::StmtKind::Raise) {
+      raises = true;
+    } else if (!is_message(module, one)) {
+      return Purpose::Other;
+    }
+  }
+  return raises ? Purpose::Check : Purpose::Message;
+}
+
+Edits add_argument(const ir::Module& module, ir::Span call, std::string_view argument) {
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind != ir::ExprKind::Call || expr.span != call) continue;
+    if (expr.items.count == 0) {
+      const std::uint32_t end = call.end - 1;  // the closing parenthesis
+      return {{{module.source, {end, end}}, std::string(argument)}};
+    }
+    const auto arguments = module.list(expr.items);
+    const ir::Expr& last = module.expr(arguments[arguments.size() - 1]);
+    // A generator expression may stand alone without parentheses, but not beside another argument.
+    if (last.kind == ir::ExprKind::GeneratorExp && arguments.size() == 1) return {};
+    return {{{module.source, {last.span.end, last.span.end}}, ", " + std::string(argument)}};
+  }
+  return {};
+}
 
 Edits replace(const ir::Module& module, ir::Span span, std::string text) {
   return {{{module.source, span}, std::move(text)}};
