@@ -34,9 +34,13 @@ bool all_do_nothing(const ir::Module& module, ir::Range items) {
 
 // Can the expression be left unevaluated without anybody noticing?
 bool does_nothing(const ir::Module& module, ir::ExprId id) {
-  constexpr std::array<std::string_view, 12> questions = {
-      "isinstance",      "issubclass",          "hasattr",      "callable",   "len",    "bool", "is_compiling",
-      "is_grad_enabled", "is_dynamo_compiling", "is_scripting", "is_tracing", "getattr"};
+  constexpr auto questions = std::to_array<std::string_view>(
+      {"isinstance", "issubclass", "hasattr", "callable", "len", "bool", "float", "getattr",
+       // about the mode that code runs in
+       "is_compiling", "is_grad_enabled", "is_dynamo_compiling", "is_scripting", "is_tracing",
+       // about tensors
+       "all", "any", "sum", "mean", "min", "max", "amin", "amax", "abs", "item", "isnan", "isinf", "isfinite", "equal",
+       "allclose", "size", "dim", "numel", "is_floating_point"});
   if (!id) return true;
   const ir::Expr& expr = module.expr(id);
   switch (expr.kind) {
@@ -187,12 +191,32 @@ class Editor {
     if (spot.block.count == 1) {
       if (!remove_clause(std::move(spots))) change(span, "pass");
     } else if (line->first == line->last) {
-      change({layout_.line_begin(span.begin), layout_.next_line(span.end)}, "");
+      change(paragraph_or_lines(span), "");
     } else if (spot.index < line->last) {
       change({span.begin, layout_.span_of(layout_.in_block(spot, spot.index + 1)).begin}, "");
     } else {
       change({layout_.span_of(layout_.in_block(spot, spot.index - 1)).end, span.end}, "");
     }
+  }
+
+  // The lines of a statement. When blank lines set it apart together with comments right above it, the comments are about
+  // nothing else and go too, with the blank lines behind.
+  ir::Span paragraph_or_lines(ir::Span statement) const {
+    const ir::SourceFile& source = *module_.source;
+    const auto is = [&](unsigned number, auto&& what) {
+      std::string_view text = source.line_text(number);
+      while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+      return what(text);
+    };
+    const auto blank = [](std::string_view text) { return text.empty() || text == "\r"; };
+    const auto comment = [](std::string_view text) { return text.starts_with('#'); };
+    const unsigned first = source.position(statement.begin).line, last = source.position(statement.end).line;
+    const unsigned lines = source.position(static_cast<std::uint32_t>(source.text().size())).line;
+    unsigned above = first;
+    while (above > 1 && is(above - 1, comment)) --above;
+    const bool apart = above > 1 && is(above - 1, blank) && last < lines && is(last + 1, blank);
+    if (above == first || !apart) return {layout_.line_begin(statement.begin), layout_.next_line(statement.end)};
+    return {source.line_start(above), source.line_start(last + 2)};
   }
 
   // The clause that holds nothing but the last of `spots`, where it can go without changing anything else.
