@@ -98,7 +98,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
                        with_detail(event) +
                        "; remove it together with the marking and checkpoint with "
                        "`use_reentrant=False`";
-  if (context.is_first(info, event)) offer_removal(diagnostic, event);
+  offer_removal(diagnostic, event);  // of each class that has it
   context.report(std::move(diagnostic));
 }
 

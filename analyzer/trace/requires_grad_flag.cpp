@@ -122,7 +122,8 @@ std::vector<Location> statements_of_flag(const ClassObject& cls, const ir::Modul
 
 void Interpreter::report_requires_grad_flag(Span assignment) {
   const ir::Module& module = *frame_->module;
-  const ClassObject* cls = frame_->owner;
+  const Value self = frame_->self;
+  const ClassObject* cls = self && self->kind == Kind::Instance ? as<InstanceObject>(self)->cls : frame_->owner;
   if (!cls) return;
   const auto flags = flags_around(module, assignment);
   if (flags.empty()) return;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a repair does to a case, by running it: the case before, the case after.
 
-    python prove_repair.py BEFORE AFTER        each a FILE.py or a folder with main.py; prints one JSON object
+    python prove_repair.py BEFORE AFTER [BEFORE AFTER]...    each a FILE.py or a folder with main.py; prints a JSON list
 
     eager      per mode (train with gradients, eval without): "same", or what differs in outputs, exceptions and
                gradients of parameters. Gradients that only the repaired case has are listed apart: `appeared`; those
@@ -10,8 +10,12 @@
 """
 from __future__ import annotations
 
+import contextlib
 import json
+import multiprocessing
+import os
 import sys
+import tempfile
 
 import oracle
 
@@ -78,13 +82,41 @@ def breaks(case) -> list:
     return [[line, id] for _, line, id in oracle.step_breaks(case)["observed"]]
 
 
+def look_at(path: str, result: str) -> None:
+    """In a process of its own: what the versions of a case import has the same names."""
+    import torch
+
+    pid = os.fork()
+    if pid == 0:
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            eager = {mode: run_eagerly(oracle.Case(path), mode) for mode in ("train", "eval")}
+            torch.save((eager, breaks(oracle.Case(path))), result)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def prove(pair: list[str]) -> dict:
+    import torch
+
+    seen = []
+    with tempfile.TemporaryDirectory() as folder:
+        for side, path in enumerate(pair):
+            file = os.path.join(folder, str(side))
+            look_at(path, file)
+            if not os.path.exists(file):
+                return {"crash": f"{path} ends its process"}
+            seen.append(torch.load(file, weights_only=False))
+    (eager_before, before), (eager_after, after) = seen
+    eager = {mode: compare(eager_before[mode], eager_after[mode]) for mode in eager_before}
+    return {"eager": eager, "before": before, "after": after}
+
+
 def main() -> int:
-    before, after = sys.argv[1:3]
-    result = {"eager": {}}
-    for mode in ("train", "eval"):
-        result["eager"][mode] = compare(run_eagerly(oracle.Case(before), mode), run_eagerly(oracle.Case(after), mode))
-    result["before"], result["after"] = breaks(oracle.Case(before)), breaks(oracle.Case(after))
-    print(json.dumps(result))
+    sys.dont_write_bytecode = True
+    oracle.warm_up()
+    paths = sys.argv[1:]
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        print(json.dumps(pool.map(prove, zip(paths[::2], paths[1::2]), chunksize=1)))
     return 0
 
 
