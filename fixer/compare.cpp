@@ -66,6 +66,8 @@ class Comparison {
       auto& known = changed[region_of(*finding)];
       if (known > 0) {
         --known;
+      } else if (was_hidden(*finding) || is_left(*finding)) {
+        continue;
       } else if (auto same = repaired_in_.find(region_of(*finding)); same != repaired_in_.end()) {
         complain(same->second, fmt::format("it leaves {}", shown(*finding)));
       } else if (!may_follow || !may_follow(*finding)) {
@@ -80,6 +82,25 @@ class Comparison {
     const Edit* edit;
     std::size_t fix;
   };
+
+  // A line as it was before: something in front of it kept the analysis from it, a graph break after which a loop is not
+  // compiled, an exception.
+  bool was_hidden(const Diagnostic& finding) const {
+    const auto found = edits_.find(path_of(finding));
+    if (found == edits_.end()) return true;
+    const ir::SourceFile& before = *found->second.front().edit->place.source;
+    const ir::SourceFile& now = *finding.place.source;
+    const std::string_view text = now.line_text(now.position(finding.place.span.begin).line);
+    for (unsigned line = 1; line <= before.position(static_cast<std::uint32_t>(before.text().size())).line; ++line) {
+      if (before.line_text(line) == text) return true;
+    }
+    return false;
+  }
+
+  // What a fix says that it leaves to a person.
+  bool is_left(const Diagnostic& finding) const {
+    return std::ranges::any_of(fixes_, [&](const Chosen* fix) { return fix->fix().leaves == finding.code; });
+  }
 
   bool on_edited_line(const Diagnostic& finding) const {
     const auto found = edits_.find(path_of(finding));

@@ -2,6 +2,7 @@
 // warning that a later version will raise; it never did, so the message promises no exception.
 #include <array>
 
+#include "rules/non_reentrant.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -32,8 +33,7 @@ hidden = checkpoint(layer, hidden, use_reentrant=False)
 
 ## Fix
 
-Pass `use_reentrant=False`; advice only, since it changes which gradients exist where the block's inputs do not require
-grad.
+Unsafe: `use_reentrant=False` is passed. Gradients that were missing appear where the block's inputs do not require grad.
 
 ## References
 
@@ -53,7 +53,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
           : "`use_reentrant` is not given, so this checkpoint of " + named(event.subject, "a block") +
                 " is reentrant by default; say `use_reentrant=False`";
   // A wrapper that passes `use_reentrant=None` on has a literal to edit.
-  offer_non_reentrant(diagnostic, facts,
+  if (context.is_first(info, event))
+    offer_non_reentrant(diagnostic, event,
                       facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
                                              : "Pass `use_reentrant=False`",
                       "gradients that were missing appear");

@@ -2,6 +2,7 @@
 // tag.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -36,7 +37,9 @@ Compare with `is` where identity is meant, compare shapes where shapes are meant
 
 ## Fix
 
-No edit is offered.
+Safe, where the value only decides whether an exception is raised or something is said (`assert`, `if …: raise`): the
+check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition. Elsewhere no edit
+is offered.
 
 ## References
 
@@ -50,6 +53,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   const std::string name = named(event.callee.empty() ? event.subject : event.callee, "this operator");
   diagnostic.message = name + " returns a Python value that depends on tensor values" + with_detail(event) +
                        ", so the graph ends here; compute it with tensor operations, or outside the compiled region";
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -61,7 +65,7 @@ extern const Rule data_dependent_operator{
              .summary = "An operator returns a Python value that depends on tensor values",
              .severity = Severity::Error,
              .gb_ids = "GB0033",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

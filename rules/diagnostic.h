@@ -52,6 +52,7 @@ struct Fix {
   Applicability applicability = Applicability::Display;
   std::string message;
   std::vector<Edit> edits;
+  std::string leaves = {};  // the code of a finding about what the fix leaves to decide; empty: it leaves nothing
 };
 
 struct Diagnostic {

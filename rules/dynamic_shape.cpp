@@ -1,6 +1,7 @@
 // FG403: operators whose output shape depends on values, by the profile's `dynamic_output_shape` tag.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -42,7 +43,9 @@ def forward(self, x, mask):
 
 ## Fix
 
-No edit is offered.
+Safe, where the value only decides whether an exception is raised or something is said (`assert`, `if …: raise`): the
+check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition. Elsewhere no edit
+is offered.
 
 ## References
 
@@ -64,6 +67,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
       "the output shape of " + operation(event) + " depends on tensor values" + with_detail(event) +
       ", so the graph ends here; " +
       (one_hot ? "pass `num_classes`" : "keep the shape fixed, for example with `torch.where` and a mask");
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -74,7 +78,7 @@ extern const Rule dynamic_shape{.info = {.code = "FG403",
                                          .summary = "An operator's output shape depends on tensor values",
                                          .severity = Severity::Error,
                                          .gb_ids = "GB0036 GB0246",
-                                         .fix = FixAvailability::None,
+                                         .fix = FixAvailability::Sometimes,
                                          .since = "0.1.0",
                                          .documentation = documentation},
                                 .events = events,

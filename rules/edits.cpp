@@ -34,9 +34,13 @@ bool all_do_nothing(const ir::Module& module, ir::Range items) {
 
 // Can the expression be left unevaluated without anybody noticing?
 bool does_nothing(const ir::Module& module, ir::ExprId id) {
-  constexpr std::array<std::string_view, 12> questions = {
-      "isinstance",      "issubclass",          "hasattr",      "callable",   "len",    "bool", "is_compiling",
-      "is_grad_enabled", "is_dynamo_compiling", "is_scripting", "is_tracing", "getattr"};
+  constexpr auto questions = std::to_array<std::string_view>(
+      {"isinstance", "issubclass", "hasattr", "callable", "len", "bool", "float", "getattr",
+       // about the mode that code runs in
+       "is_compiling", "is_grad_enabled", "is_dynamo_compiling", "is_scripting", "is_tracing",
+       // about tensors
+       "all", "any", "sum", "mean", "min", "max", "amin", "amax", "abs", "item", "isnan", "isinf", "isfinite", "equal",
+       "allclose", "size", "dim", "numel", "is_floating_point"});
   if (!id) return true;
   const ir::Expr& expr = module.expr(id);
   switch (expr.kind) {
@@ -108,6 +112,10 @@ class Editor {
     const std::vector<Spot> spots = layout_.around(span);
     if (spots.empty() || !may_be_guarded(module_.stmt(spots.back().id))) return {};
     const Spot& spot = spots.back();
+    if (const ir::ExprId test = test_around(spot)) {
+      narrow(test, condition);
+      return take();
+    }
     const auto line = layout_.line_of(spot);
     if (!line) return {};
     const std::string unit = layout_.unit(spots);
@@ -124,6 +132,26 @@ class Editor {
   static bool may_be_guarded(const ir::Stmt& stmt) {
     const bool future = stmt.kind == ir::StmtKind::ImportFrom && stmt.module.text() == "__future__";
     return stmt.kind != ir::StmtKind::Global && stmt.kind != ir::StmtKind::Nonlocal && !future;
+  }
+
+  // The test of the `if` that the statement is, or that it alone stands under.
+  ir::ExprId test_around(const Spot& spot) const {
+    const auto lone_if = [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::If && stmt.orelse.count == 0; };
+    const ir::Stmt& stmt = module_.stmt(spot.id);
+    if (lone_if(stmt)) return stmt.a;
+    if (!spot.owner || spot.block.count != 1 || spot.clause != Clause::Body) return {};
+    const ir::Stmt& owner = module_.stmt(spot.owner);
+    return lone_if(owner) && !layout_.is_elif(spot.owner) && does_nothing(module_, owner.a) ? owner.a : ir::ExprId();
+  }
+
+  // `test` → `condition and test`
+  void narrow(ir::ExprId test, std::string_view condition) {
+    const ir::Expr& expr = module_.expr(test);
+    const bool binds_weaker = (expr.kind == ir::ExprKind::BoolOp && expr.op == 1) ||
+                              expr.kind == ir::ExprKind::Conditional || expr.kind == ir::ExprKind::Lambda ||
+                              expr.kind == ir::ExprKind::NamedExpr;
+    change({expr.span.begin, expr.span.begin}, std::string(condition) + " and " + (binds_weaker ? "(" : ""));
+    if (binds_weaker) change({expr.span.end, expr.span.end}, ")");
   }
 
   void change(ir::Span span, std::string text) { edits_.push_back({{module_.source, span}, std::move(text)}); }
@@ -163,12 +191,32 @@ class Editor {
     if (spot.block.count == 1) {
       if (!remove_clause(std::move(spots))) change(span, "pass");
     } else if (line->first == line->last) {
-      change({layout_.line_begin(span.begin), layout_.next_line(span.end)}, "");
+      change(paragraph_or_lines(span), "");
     } else if (spot.index < line->last) {
       change({span.begin, layout_.span_of(layout_.in_block(spot, spot.index + 1)).begin}, "");
     } else {
       change({layout_.span_of(layout_.in_block(spot, spot.index - 1)).end, span.end}, "");
     }
+  }
+
+  // The lines of a statement. When blank lines set it apart together with comments right above it, the comments are about
+  // nothing else and go too, with the blank lines behind.
+  ir::Span paragraph_or_lines(ir::Span statement) const {
+    const ir::SourceFile& source = *module_.source;
+    const auto is = [&](unsigned number, auto&& what) {
+      std::string_view text = source.line_text(number);
+      while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+      return what(text);
+    };
+    const auto blank = [](std::string_view text) { return text.empty() || text == "\r"; };
+    const auto comment = [](std::string_view text) { return text.starts_with('#'); };
+    const unsigned first = source.position(statement.begin).line, last = source.position(statement.end).line;
+    const unsigned lines = source.position(static_cast<std::uint32_t>(source.text().size())).line;
+    unsigned above = first;
+    while (above > 1 && is(above - 1, comment)) --above;
+    const bool apart = above > 1 && is(above - 1, blank) && last < lines && is(last + 1, blank);
+    if (above == first || !apart) return {layout_.line_begin(statement.begin), layout_.next_line(statement.end)};
+    return {source.line_start(above), source.line_start(last + 2)};
   }
 
   // The clause that holds nothing but the last of `spots`, where it can go without changing anything else.
@@ -201,7 +249,59 @@ class Editor {
   Edits edits_;
 };
 
+// Calls whose result nobody uses and that only tell somebody something.
+bool is_message(const ir::Module& module, const ir::Stmt& stmt) {
+  constexpr std::array<std::string_view, 6> speakers = {"logger", "_logger", "log",
+                                                          "LOG",    "logging", "warnings"};
+  if (stmt.kind == ir::StmtKind::Pass) return true;
+  if (stmt.kind != ir::StmtKind::Expression) return false;
+  const ir::Expr& expr = module.expr(stmt.a);
+  if (expr.kind == ir::ExprKind::String) return true;
+  if (expr.kind != ir::ExprKind::Call) return false;
+  const ir::Expr& callee = module.expr(expr.a);
+  if (callee.kind == ir::ExprKind::Name) return callee.name.text() == "print";
+  if (callee.kind != ir::ExprKind::Attribute) return false;
+  const ir::Expr& object = module.expr(callee.a);
+  const bool named = object.kind == ir::ExprKind::Name || object.kind == ir::ExprKind::Attribute;
+  return named && std::ranges::find(speakers, object.name.text()) != speakers.end();
+}
+
 }  // namespace
+
+Purpose purpose_of(const ir::Module& module, ir::Span span) {
+  const std::vector<Spot> spots = Layout(module).around(span);
+  if (spots.empty()) return Purpose::Other;
+  const ir::Stmt& stmt = module.stmt(spots.back().id);
+  if (stmt.kind == ir::StmtKind::Assert) return Purpose::Check;
+  if (stmt.kind == ir::StmtKind::Expression) return is_message(module, stmt) ? Purpose::Message : Purpose::Other;
+  if (stmt.kind != ir::StmtKind::If || stmt.orelse.count != 0) return Purpose::Other;
+  bool raises = false;
+  for (const ir::StmtId id : module.block(stmt.body)) {
+    const ir::Stmt& one = module.stmt(id);
+    if (one.kind == ir::StmtKind::Raise) {
+      raises = true;
+    } else if (!is_message(module, one)) {
+      return Purpose::Other;
+    }
+  }
+  return raises ? Purpose::Check : Purpose::Message;
+}
+
+Edits add_argument(const ir::Module& module, ir::Span call, std::string_view argument) {
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind != ir::ExprKind::Call || expr.span != call) continue;
+    if (expr.items.count == 0) {
+      const std::uint32_t end = call.end - 1;  // the closing parenthesis
+      return {{{module.source, {end, end}}, std::string(argument)}};
+    }
+    const auto arguments = module.list(expr.items);
+    const ir::Expr& last = module.expr(arguments[arguments.size() - 1]);
+    // A generator expression may stand alone without parentheses, but not beside another argument.
+    if (last.kind == ir::ExprKind::GeneratorExp && arguments.size() == 1) return {};
+    return {{{module.source, {last.span.end, last.span.end}}, ", " + std::string(argument)}};
+  }
+  return {};
+}
 
 Edits replace(const ir::Module& module, ir::Span span, std::string text) {
   return {{{module.source, span}, std::move(text)}};

@@ -6,6 +6,7 @@
 // statement whose place in the code allows it not): the rule then advises instead.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,20 @@ Edits insert_before_statement(const ir::Module& module, ir::Span span, std::stri
 // otherwise `pass` stays. A name that only this statement bound is not looked after.
 Edits remove_statement(const ir::Module& module, ir::Span span);
 
-// Puts the innermost statement around `span` under `if condition:`.
+// Puts the innermost statement around `span` under `condition`: in front of the test that it consists of or stands alone
+// under (`if test:` → `if condition and test:`), else under an `if` of its own.
 Edits guard_statement(const ir::Module& module, ir::Span span, std::string_view condition);
+
+// One more argument for the call that is this very place.
+Edits add_argument(const ir::Module& module, ir::Span call, std::string_view argument);
+
+// What the innermost statement around a place is there for, as far as repairs care.
+enum class Purpose : std::uint8_t {
+  Other,
+  Check,    // stops the program when something is wrong: an `assert`, an `if` that does nothing but raise
+  Message,  // tells somebody something: a call of print, a logger or warnings whose result is not used, or an `if` around
+};
+Purpose purpose_of(const ir::Module& module, ir::Span span);
 
 // How an imported module can be spoken of in a file, and the import if it has none yet.
 struct Import {

@@ -3,6 +3,7 @@
 // related place shows it.
 #include <array>
 
+#include "rules/edits.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -39,7 +40,8 @@ wrap it as a custom operator (`torch.library.custom_op`), which stays in the gra
 
 ## Fix
 
-No edit is offered: somebody wrote it on purpose. Suppress the finding where the break is meant to stay.
+Unsafe: a statement `torch._dynamo.graph_break()` is removed; somebody wrote it on purpose. Suppress the finding where the
+break is meant to stay. For disabled functions no edit is offered.
 
 ## References
 
@@ -60,6 +62,10 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
     diagnostic.message = name + " makes Dynamo run the whole frame in eager mode; remove the call";
   } else {
     diagnostic.message = name + " ends the graph on purpose; remove the call";
+    if (event.gb_id == "GB0025" && context.is_first(info, event)) {
+      offer(diagnostic, Applicability::Unsafe, "Remove the graph break that was put here on purpose",
+            remove_statement(*event.where.module, event.where.span));
+    }
   }
   context.report(std::move(diagnostic));
 }
@@ -72,7 +78,7 @@ extern const Rule explicit_graph_break{
              .summary = "An explicit graph break or a disabled function in compiled code",
              .severity = Severity::Error,
              .gb_ids = "GB0025 GB0030 GB0098 GB0099 GB0148 GB4297",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

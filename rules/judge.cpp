@@ -62,6 +62,29 @@ bool shorter(const std::vector<PathStep>& a, const std::vector<PathStep>& b) {
   return false;
 }
 
+// What is said for the same reason makes all of its edits: a flag goes from each class that has it. Where one of several
+// findings has advice only, the edits would not be right for it.
+void absorb_fixes(std::vector<Fix>& into, std::vector<Fix>&& other) {
+  const auto applicable = [](const std::vector<Fix>& fixes) {
+    return std::ranges::any_of(fixes, [](const Fix& fix) { return !fix.edits.empty(); });
+  };
+  if (other.empty() || (!into.empty() && !applicable(into))) return;
+  if (into.empty() || !applicable(other)) {
+    into = std::move(other);
+    return;
+  }
+  for (Fix& fix : other) {
+    const auto same = std::ranges::find(into, fix.message, &Fix::message);
+    if (same == into.end()) continue;
+    for (Edit& edit : fix.edits) {
+      const bool known = std::ranges::any_of(same->edits, [&](const Edit& one) {
+        return one.place.source == edit.place.source && one.place.span == edit.place.span && one.text == edit.text;
+      });
+      if (!known) same->edits.push_back(std::move(edit));
+    }
+  }
+}
+
 void absorb(Diagnostic& into, Diagnostic&& other) {
   into.severity = std::min(into.severity, other.severity);  // the enumerators go from strongest to weakest
   if (weaker(other.condition, into.condition)) into.condition = std::move(other.condition);
@@ -79,7 +102,7 @@ void absorb(Diagnostic& into, Diagnostic&& other) {
     });
     if (!known) into.related.push_back(std::move(related));
   }
-  if (into.fixes.empty()) into.fixes = std::move(other.fixes);
+  absorb_fixes(into.fixes, std::move(other.fixes));
 }
 
 void finish(Diagnostic& diagnostic) {

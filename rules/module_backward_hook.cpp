@@ -3,6 +3,7 @@
 // registration as related place) and a registration in code that is not traced (which will break every call).
 #include <array>
 
+#include "rules/parameter_hooks.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -55,7 +56,11 @@ To change the gradient that flows *through* a module use an `autograd.Function` 
 
 ## Fix
 
-No edit is offered: a module hook sees gradients of outputs and inputs, a parameter hook sees the parameter's gradient.
+Unsafe, for a hook that does nothing but loop over the parameters of the module that it is called for: it becomes a hook of
+each parameter (`register_post_accumulate_grad_hook`), registered in forward while grad mode is on, so that parameters
+which are replaced when weights are loaded carry it too. It then runs once for each parameter, when its gradient is
+complete, and not once for each backward pass through the module. Elsewhere advice is given: a module hook sees gradients
+of outputs and inputs, a parameter hook the parameter's.
 
 ## References
 
@@ -65,6 +70,19 @@ No edit is offered: a module hook sees gradients of outputs and inputs, a parame
 
 constexpr std::array events{trace::EventKind::ModuleBackwardHook};
 
+void offer_parameter_hooks(Diagnostic& diagnostic, const trace::Event& event) {
+  Edits edits = hook_parameters_instead(*event.where.module, event.where.span);
+  if (edits.empty()) {
+    advise(diagnostic,
+           "Register `register_post_accumulate_grad_hook` on the parameters whose gradients the hook needs");
+    return;
+  }
+  offer(diagnostic, Applicability::Unsafe,
+        "Hook the parameters, in forward and while grad is enabled (the hook then runs for each parameter when its "
+        "gradient is complete)",
+        std::move(edits));
+}
+
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   if (event.gb_id.empty()) {
@@ -73,8 +91,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
     diagnostic.message = named(callee, "") + " puts a backward hook on " + named(event.subject, "a module") +
                          " that stays, so each compiled call of a module that carries it ends the graph, in eval mode "
                          "too; hook its parameters with `register_post_accumulate_grad_hook`";
-    advise(diagnostic,
-           "Register `register_post_accumulate_grad_hook` on the parameters whose gradients the hook needs");
+    if (context.is_first(info, event)) offer_parameter_hooks(diagnostic, event);
   } else {
     diagnostic.message = "the call of " + named(event.subject, "a module") +
                          " ends the graph because the module carries a backward hook" + with_detail(event) +
@@ -90,7 +107,7 @@ extern const Rule module_backward_hook{.info = {.code = "FG201",
                                                 .summary = "A module carries a backward hook that is always on",
                                                 .severity = Severity::Error,
                                                 .gb_ids = "GB0083 GB0104",
-                                                .fix = FixAvailability::None,
+                                                .fix = FixAvailability::Sometimes,
                                                 .since = "0.1.0",
                                                 .documentation = documentation},
                                        .events = events,

@@ -2,6 +2,7 @@
 // a switch for each of the three, and the message names the right one.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -44,7 +45,8 @@ behind the graph, `torch._dynamo.config.ignore_logging_functions.add(logger.warn
 
 ## Fix
 
-No edit is offered: dropping a message from compiled runs is for its author to decide.
+Safe, where the result of the call is not used: it is made only outside compiled code, under
+`not torch.compiler.is_compiling()`.
 
 ## References
 
@@ -71,6 +73,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this call") +
                        " writes output, for which Dynamo ends the graph" + with_detail(event) + "; " +
                        std::string(advice(event));
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -81,7 +84,7 @@ extern const Rule output_call{.info = {.code = "FG501",
                                        .summary = "Print, logging or warnings in compiled code",
                                        .severity = Severity::Error,
                                        .gb_ids = "GB0007 GB0059 GB0156 GB0291 GB4841",
-                                       .fix = FixAvailability::None,
+                                       .fix = FixAvailability::Sometimes,
                                        .since = "0.1.0",
                                        .documentation = documentation},
                               .events = events,

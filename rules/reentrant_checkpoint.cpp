@@ -3,6 +3,7 @@
 // exist.
 #include <array>
 
+#include "rules/non_reentrant.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -36,7 +37,8 @@ hidden = checkpoint(layer, hidden, use_reentrant=False)
 
 ## Fix
 
-Unsafe: the literal `True` becomes `False`. Gradients that were missing appear, recomputation stops as soon as
+Unsafe: the literal `True` becomes `False`, also in a dictionary that is written at a call of
+`gradient_checkpointing_enable`. Gradients that were missing appear, recomputation stops as soon as
 all that backward needs is there, and peak memory may change a little. Remove workarounds that were
 built for the reentrant form as well.
 
@@ -63,7 +65,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
     diagnostic.message = "reentrant checkpointing of " + named(event.subject, "this block") +
                          " gives no gradients unless one of its inputs requires grad; use `use_reentrant=False`";
   }
-  offer_non_reentrant(diagnostic, facts,
+  if (context.is_first(info, event))
+    offer_non_reentrant(diagnostic, event,
                       "Pass `use_reentrant=False` where the arguments of the checkpoint are put together",
                       "gradients that were missing appear; memory may change");
   context.report(std::move(diagnostic));

@@ -38,7 +38,7 @@ class Net(nn.Module):
 
 ## Fix
 
-Use `use_reentrant=False`; the edit is offered by `FG301` where the literal stands in the source.
+Use `use_reentrant=False`; the edit is offered by `FG301` or `FG302` at the same place.
 
 ## References
 

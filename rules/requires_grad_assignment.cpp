@@ -3,6 +3,8 @@
 // the advice.
 #include <array>
 
+#include "rules/eager_only.h"
+#include "rules/edits.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -56,8 +58,12 @@ energy = compiled_model(positions)
 
 ## Fix
 
-Remove the assignment, or move it in front of the compiled region. Code under `reentrant` checkpointing then gets no
-gradient in its first block unless an input requires grad for another reason: change both together.
+Safe: the assignment is made only outside compiled code, under `not torch.compiler.is_compiling()`. Eager training stays
+as it is, with reentrant checkpointing too. Where compiled code relies on the marking, `FG504` goes on saying so.
+
+Unsafe, where the tensor is set to `True`: the assignment is removed, with the `if` that holds nothing else, and with the
+flag that serves nothing else (`FG105`). With `use_reentrant=True` what runs in front of the first checkpointed block then
+gets no gradient; use `use_reentrant=False`.
 
 ## References
 
@@ -93,11 +99,25 @@ std::string_view value_text(trace::Truth value) {
   return "";
 }
 
+void offer_repairs(Diagnostic& diagnostic, const trace::Event& event) {
+  if (event.value == trace::Truth::Yes && event.origin != trace::Origin::Parameter) {
+    offer(diagnostic, Applicability::Unsafe,
+          "Remove the marking (with `use_reentrant=True`, what runs in front of the first checkpoint gets no gradient)",
+          remove_statement(*event.where.module, event.where.span));
+  }
+  Fix guarded{.applicability = Applicability::Safe,
+              .message = "Mark the tensor only outside compiled code (`torch.compiler.is_compiling()`)",
+              .edits = eager_only(event),
+              .leaves = "FG504"};
+  if (!guarded.edits.empty()) diagnostic.fixes.push_back(std::move(guarded));
+}
+
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   diagnostic.message = "setting `requires_grad` of " + named(event.subject, "a tensor") +
                        std::string(value_text(event.value)) +
                        " ends the graph, even if the flag has that value already; " + std::string(advice(event.origin));
+  if (context.is_first(info, event)) offer_repairs(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -109,7 +129,7 @@ extern const Rule requires_grad_assignment{
              .summary = "`requires_grad` of a tensor is assigned in compiled code",
              .severity = Severity::Error,
              .gb_ids = "GB0206",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

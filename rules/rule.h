@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/profile/profile.h"
@@ -43,9 +45,17 @@ class Context {
   [[nodiscard]] Diagnostic diagnostic(const RuleInfo& info, const trace::Event& event) const;
   void report(Diagnostic diagnostic) { out_.push_back(std::move(diagnostic)); }
 
+  // Is this the first event at its place that the rule sees? Of what several roots say about one place the fixes of
+  // the first are kept; to write them for each would cost more than all the rest.
+  [[nodiscard]] bool is_first(const RuleInfo& info, const trace::Event& event) {
+    const trace::Location& where = event.where;
+    return seen_.emplace(info.code, where.module, where.span.begin, where.span.end).second;
+  }
+
  private:
   const profile::Profile& profile_;
   std::vector<Diagnostic>& out_;
+  std::set<std::tuple<std::string_view, const ir::Module*, std::uint32_t, std::uint32_t>> seen_;
 };
 
 struct Rule {

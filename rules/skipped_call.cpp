@@ -2,6 +2,7 @@
 // kept here.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -40,7 +41,8 @@ that Dynamo cannot see into, wrap it as a custom operator with `torch.library.cu
 
 ## Fix
 
-No edit is offered.
+Safe, where the call only tells somebody something (warnings, a logger): it is made only outside compiled code, under
+`not torch.compiler.is_compiling()`. Elsewhere no edit is offered.
 
 ## References
 
@@ -55,6 +57,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this function") +
                        " is on Dynamo's skip list, so the graph ends at its call" + with_detail(event) +
                        "; call it outside the compiled region";
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -65,7 +68,7 @@ extern const Rule skipped_call{.info = {.code = "FG503",
                                         .summary = "A function that Dynamo skips is called in compiled code",
                                         .severity = Severity::Error,
                                         .gb_ids = "GB0007 GB0008",
-                                        .fix = FixAvailability::None,
+                                        .fix = FixAvailability::Sometimes,
                                         .since = "0.1.0",
                                         .documentation = documentation},
                                .events = events,

@@ -1,6 +1,7 @@
 // FG401: Python control flow on a tensor's value. Dynamo traces one path; which one is not known before the values are.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -45,7 +46,9 @@ def forward(self, scores, mask):
 
 ## Fix
 
-No edit is offered.
+Safe, where the value only decides whether an exception is raised or something is said (`assert`, `if …: raise`): the
+check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition. Elsewhere no edit
+is offered.
 
 ## References
 
@@ -63,6 +66,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
       with_detail(event) +
       ", so the graph ends here; use `torch.where` or `torch.cond`, or decide outside the compiled "
       "region";
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -73,7 +77,7 @@ extern const Rule tensor_branch{.info = {.code = "FG401",
                                          .summary = "Python control flow depends on a tensor's value",
                                          .severity = Severity::Error,
                                          .gb_ids = "GB0170",
-                                         .fix = FixAvailability::None,
+                                         .fix = FixAvailability::Sometimes,
                                          .since = "0.1.0",
                                          .documentation = documentation},
                                 .events = events,

@@ -1,6 +1,7 @@
 // FG402: a tensor's value becomes a Python value: `.item()`, `.tolist()`, `int(t)`, a tensor as a slice bound.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -41,7 +42,9 @@ Where a Python number is needed (a length, a size), read it before the compiled 
 
 ## Fix
 
-No edit is offered.
+Safe, where the value only decides whether an exception is raised or something is said (`assert`, `if …: raise`): the
+check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition. Elsewhere no edit
+is offered.
 
 ## References
 
@@ -66,6 +69,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
       "the value of " + named(event.subject, "a tensor") + " is read into Python" + reader(event) + with_detail(event) +
       (floats ? ", which Dynamo never captures for floating-point tensors" : ", so the graph ends here") +
       "; keep it a tensor, or read it outside the compiled region";
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -76,7 +80,7 @@ extern const Rule tensor_scalar_read{.info = {.code = "FG402",
                                               .summary = "A tensor's value becomes a Python value in compiled code",
                                               .severity = Severity::Error,
                                               .gb_ids = "GB0033 GB0109 GB0124",
-                                              .fix = FixAvailability::None,
+                                              .fix = FixAvailability::Sometimes,
                                               .since = "0.1.0",
                                               .documentation = documentation},
                                      .events = events,

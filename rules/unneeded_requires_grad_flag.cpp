@@ -2,7 +2,9 @@
 // need that any more. FG101 reports the marking itself; this rule reports what remains: the attribute and the methods
 // that switch it, all in `related`, so that the whole workaround can be taken out at once.
 #include <array>
+#include <iterator>
 
+#include "rules/edits.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -58,8 +60,9 @@ class Encoder(nn.Module):
 
 ## Fix
 
-Remove the attribute, the branch on it and its assignments in the whole class family. Consequence: under
-`use_reentrant=True` the first block then gets no gradient; use `use_reentrant=False`.
+Unsafe: the attribute, the branch on it and its assignments are removed in the whole class family, where nothing else reads
+the attribute. Consequence: with `use_reentrant=True` what runs in front of the first checkpointed block then gets no
+gradient; use `use_reentrant=False`.
 
 ## References
 
@@ -68,6 +71,26 @@ Remove the attribute, the branch on it and its assignments in the whole class fa
 
 constexpr std::array events{trace::EventKind::RequiresGradFlag};
 
+void offer_removal(Diagnostic& diagnostic, const trace::Event& event) {
+  Edits edits;
+  for (const trace::Location& where : event.statements) {
+    Edits one = remove_statement(*where.module, where.span);
+    if (one.empty()) {
+      edits.clear();
+      break;
+    }
+    edits.insert(edits.end(), std::make_move_iterator(one.begin()), std::make_move_iterator(one.end()));
+  }
+  if (edits.empty()) {
+    advise(diagnostic, "Remove the flag, the branch on it and every assignment to it");
+    return;
+  }
+  offer(diagnostic, Applicability::Unsafe,
+        "Remove the flag, the branch on it and every assignment to it (with `use_reentrant=True`, what runs in front of "
+        "the first checkpoint gets no gradient)",
+        std::move(edits));
+}
+
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this flag") +
@@ -75,7 +98,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
                        with_detail(event) +
                        "; remove it together with the marking and checkpoint with "
                        "`use_reentrant=False`";
-  advise(diagnostic, "Remove the flag, the branch on it and every assignment to it");
+  offer_removal(diagnostic, event);  // of each class that has it
   context.report(std::move(diagnostic));
 }
 
@@ -87,7 +110,7 @@ extern const Rule unneeded_requires_grad_flag{
              .summary = "A flag exists only for a `requires_grad` workaround that nothing needs any more",
              .severity = Severity::Hazard,
              .gb_ids = "",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

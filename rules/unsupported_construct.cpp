@@ -2,6 +2,7 @@
 // new id needs a tracer that sees it and nothing here.
 #include <array>
 
+#include "rules/eager_only.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -67,6 +68,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
                            ? name + " does not work in compiled code" + (detail.empty() ? "" : ": " + detail)
                            : "Dynamo breaks on " + name + ": " + reason(context.profile().graph_break(event.gb_id)) +
                                  (detail.empty() ? "" : " (" + detail + ")");
+  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 
@@ -85,7 +87,7 @@ extern const Rule unsupported_construct{
                        "GB0277 GB0292 GB0294 GB0363 GB0374 GB0467 GB0569 GB0811 GB1750 GB2533 GB2696 "
                        "GB3383 GB4198 GB4271 GB4413 GB4841 GB5976 GB6215 GB6270 GB6297 GB7489 GB7650 "
                        "GB7786 GB8977 GB9186 GB9300 GB9625",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

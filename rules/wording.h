@@ -73,21 +73,15 @@ inline void advise(Diagnostic& diagnostic, std::string message) {
   diagnostic.fixes.push_back({.applicability = Applicability::Display, .message = std::move(message), .edits = {}});
 }
 
-inline Place place(const ir::Module* module, ir::Span span) {
-  return {.source = module == nullptr ? nullptr : module->source, .span = span};
+// A fix that has edits; nothing when none could be written.
+inline void offer(Diagnostic& diagnostic, Applicability applicability, std::string message, std::vector<Edit> edits) {
+  if (edits.empty()) return;
+  diagnostic.fixes.push_back(
+      {.applicability = applicability, .message = std::move(message), .edits = std::move(edits)});
 }
 
-// The edit that makes a checkpoint non-reentrant, where the argument's own literal stands at the call: a name or a
-// dictionary built elsewhere has other users, and an absent argument has no place. There only `advice` is given.
-inline void offer_non_reentrant(Diagnostic& diagnostic, const trace::CheckpointFacts& facts, std::string advice,
-                                std::string_view consequences) {
-  if (facts.argument_module == nullptr || facts.argument_module->source->text(facts.argument) != "True") {
-    advise(diagnostic, std::move(advice));
-    return;
-  }
-  diagnostic.fixes.push_back({.applicability = Applicability::Unsafe,
-                              .message = "Use non-reentrant checkpointing (" + std::string(consequences) + ")",
-                              .edits = {{.place = place(facts.argument_module, facts.argument), .text = "False"}}});
+inline Place place(const ir::Module* module, ir::Span span) {
+  return {.source = module == nullptr ? nullptr : module->source, .span = span};
 }
 
 // Is profile version "2.13.0" at least "major.minor"? Behaviour that changed between versions is worded by it.

@@ -786,48 +786,6 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
   }
 }
 
-// Python:  self._requires_grad = True             (in __init__)
-//          if self._requires_grad and self.training:      (reported here)
-//              hidden_states.requires_grad = True
-void Interpreter::report_requires_grad_flag(ir::Span assignment) {
-  const ir::Module& module = *frame_->module;
-  ClassObject* cls = frame_->owner;
-  if (!cls) return;
-  std::vector<std::pair<Symbol, ir::Span>> flags;
-  for (const ir::Stmt& stmt : module.stmts) {
-    if (stmt.kind != ir::StmtKind::If || stmt.span.begin > assignment.begin || stmt.span.end < assignment.end) continue;
-    ir::Span test = module.expr(stmt.a).span;
-    for (const ir::Expr& expr : module.exprs) {
-      if (expr.kind != ir::ExprKind::Attribute || expr.span.begin < test.begin || expr.span.end > test.end) continue;
-      const ir::Expr& object = module.expr(expr.a);
-      if (object.kind == ir::ExprKind::Name && object.name.text() == "self" && expr.name != names::training)
-        flags.emplace_back(expr.name, expr.span);
-    }
-  }
-  for (ClassObject* base : cls->mro) {
-    if (!base->cls || !base->module) continue;
-    for (const ir::Function& function : base->module->functions) {
-      if (function.name != names::init || !function.owner || &base->module->cls(function.owner) != base->cls) continue;
-      for (const ir::Stmt& stmt : base->module->stmts) {
-        if (stmt.kind != ir::StmtKind::Assign || stmt.span.begin < function.span.begin ||
-            stmt.span.end > function.span.end)
-          continue;
-        if (base->module->expr(stmt.a).kind != ir::ExprKind::True) continue;
-        const ir::Expr& target = base->module->expr(base->module->list(stmt.items)[0]);
-        auto read = std::find_if(flags.begin(), flags.end(), [&](const auto& one) { return one.first == target.name; });
-        if (target.kind != ir::ExprKind::Attribute || read == flags.end()) continue;
-        Event flag = event(EventKind::RequiresGradFlag, read->second);
-        flag.condition.clear();
-        flag.callee = target.name.text();
-        flag.subject = "self." + std::string(target.name.text());
-        flag.related.push_back({{base->module, stmt.span}, "the flag is set here"});
-        flag.related.push_back({{&module, assignment}, "it serves to mark a tensor in every training step"});
-        emit(std::move(flag));
-      }
-    }
-  }
-}
-
 void Interpreter::report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span,
                                                 ir::Span object_span) {
   if (!traced()) return;

@@ -110,6 +110,18 @@ CheckpointFacts::Reentrant reentrant_of(std::optional<bool> known, Value given) 
   return !known ? R::Unknown : *known ? R::Yes : R::No;
 }
 
+// The literal True or False behind this key of a dictionary that is written at a call; an empty span when there is none.
+ir::Span value_in_dict(const ir::Module& module, ir::Span call, std::string_view key) {
+  for (const ir::Expr& item : module.exprs) {
+    if (item.kind != ir::ExprKind::DictItem || item.span.begin < call.begin || item.span.end > call.end) continue;
+    const ir::Expr& name = module.expr(item.a);
+    const ir::Expr& value = module.expr(item.b);
+    const bool literal = value.kind == ir::ExprKind::True || value.kind == ir::ExprKind::False;
+    if (name.kind == ir::ExprKind::String && name.name.text() == key && literal) return value.span;
+  }
+  return {};
+}
+
 }  // namespace
 
 void Interpreter::report_checkpoint_settings(std::string_view name, Arguments& arguments) {
@@ -132,6 +144,10 @@ void Interpreter::report_checkpoint_settings(std::string_view name, Arguments& a
     return;
   }
   result.checkpoint.reentrant = reentrant_of(given ? truth(given) : std::nullopt, given);
+  if (frame_->module == arguments.module) {
+    result.checkpoint.argument = value_in_dict(*arguments.module, arguments.span, "use_reentrant");
+    result.checkpoint.argument_module = arguments.module;
+  }
   if (!given || result.checkpoint.reentrant == CheckpointFacts::Reentrant::Absent)
     return;  // what the library's default is, the call does not say
   emit(std::move(result));

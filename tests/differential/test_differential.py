@@ -11,10 +11,10 @@ import sys
 
 import pytest
 from conftest import ROOT
+from programs import CORPUS, RULE_CASES, THRESHOLDS, name_of
 
 HERE = pathlib.Path(__file__).parent
 RECORDED_WITH = (3, 11)
-THRESHOLDS = json.loads((HERE / "thresholds.json").read_text())
 
 
 def run(*command):
@@ -25,24 +25,6 @@ def ask_dynamo(paths, report):
     done = run(HERE / "oracle.py", "--jobs", os.cpu_count() or 1, "--json", report, *paths)
     assert report.exists(), done.stderr[-3000:]
     return json.loads(report.read_text())
-
-
-def rule_cases():
-    for path in sorted((ROOT / "fixtures" / "rules").glob("FG*/*")):
-        main = path / "main.py" if path.is_dir() else path
-        if main.suffix == ".py" and main.exists() and re.search(r"^def case\(", main.read_text(encoding="utf-8"), re.M):
-            yield path
-
-
-RULE_CASES = list(rule_cases())
-CORPUS = sorted({path.parent if path.name == "main.py" else path
-                 for folder in THRESHOLDS
-                 for path in [*(ROOT / "fixtures" / "cases" / folder).glob("*.py"),
-                              *(ROOT / "fixtures" / "cases" / folder).glob("*/main.py")]})
-
-
-def name_of(path):
-    return f"{path.parent.name}/{path.name}"
 
 
 @pytest.fixture(scope="module")
