@@ -83,8 +83,8 @@ class Comparison {
     std::size_t fix;
   };
 
-  // A line as it was before: something in front of it kept the analysis from it, a graph break after which a loop is not
-  // compiled, an exception.
+  // A line as it was before: something in front of it kept the analysis from it, a graph break after which a loop is
+  // not compiled, an exception.
   bool was_hidden(const Diagnostic& finding) const {
     const auto found = edits_.find(path_of(finding));
     if (found == edits_.end()) return true;

@@ -55,9 +55,9 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   // A wrapper that passes `use_reentrant=None` on has a literal to edit.
   if (context.is_first(info, event))
     offer_non_reentrant(diagnostic, event,
-                      facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
-                                             : "Pass `use_reentrant=False`",
-                      "gradients that were missing appear");
+                        facts.through_settings ? "Pass `gradient_checkpointing_kwargs={\"use_reentrant\": False}`"
+                                               : "Pass `use_reentrant=False`",
+                        "gradients that were missing appear");
   context.report(std::move(diagnostic));
 }
 

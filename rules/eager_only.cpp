@@ -18,11 +18,11 @@ void offer_eager_only(Diagnostic& diagnostic, const trace::Event& event) {
   if (purpose == Purpose::Other) return;
   std::vector<Edit> edits = eager_only(event);
   if (edits.empty()) return;
-  diagnostic.fixes.push_back(
-      {.applicability = Applicability::Safe,
-       .message = purpose == Purpose::Check ? "Check this only outside compiled code (`torch.compiler.is_compiling()`)"
-                                            : "Say this only outside compiled code (`torch.compiler.is_compiling()`)",
-       .edits = std::move(edits)});
+  diagnostic.fixes.push_back({.applicability = Applicability::Safe,
+                              .message = purpose == Purpose::Check
+                                             ? "Check this only outside compiled code (`torch.compiler.is_compiling()`)"
+                                             : "Say this only outside compiled code (`torch.compiler.is_compiling()`)",
+                              .edits = std::move(edits)});
 }
 
 }  // namespace fullgraph::rules

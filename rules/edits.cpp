@@ -199,8 +199,8 @@ class Editor {
     }
   }
 
-  // The lines of a statement. When blank lines set it apart together with comments right above it, the comments are about
-  // nothing else and go too, with the blank lines behind.
+  // The lines of a statement. When blank lines set it apart together with comments right above it, the comments are
+  // about nothing else and go too, with the blank lines behind.
   ir::Span paragraph_or_lines(ir::Span statement) const {
     const ir::SourceFile& source = *module_.source;
     const auto is = [&](unsigned number, auto&& what) {
@@ -251,8 +251,7 @@ class Editor {
 
 // Calls whose result nobody uses and that only tell somebody something.
 bool is_message(const ir::Module& module, const ir::Stmt& stmt) {
-  constexpr std::array<std::string_view, 6> speakers = {"logger", "_logger", "log",
-                                                          "LOG",    "logging", "warnings"};
+  constexpr std::array<std::string_view, 6> speakers = {"logger", "_logger", "log", "LOG", "logging", "warnings"};
   if (stmt.kind == ir::StmtKind::Pass) return true;
   if (stmt.kind != ir::StmtKind::Expression) return false;
   const ir::Expr& expr = module.expr(stmt.a);

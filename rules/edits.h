@@ -31,8 +31,8 @@ Edits insert_before_statement(const ir::Module& module, ir::Span span, std::stri
 // otherwise `pass` stays. A name that only this statement bound is not looked after.
 Edits remove_statement(const ir::Module& module, ir::Span span);
 
-// Puts the innermost statement around `span` under `condition`: in front of the test that it consists of or stands alone
-// under (`if test:` → `if condition and test:`), else under an `if` of its own.
+// Puts the innermost statement around `span` under `condition`: in front of the test that it consists of or stands
+// alone under (`if test:` → `if condition and test:`), else under an `if` of its own.
 Edits guard_statement(const ir::Module& module, ir::Span span, std::string_view condition);
 
 // One more argument for the call that is this very place.
@@ -42,7 +42,8 @@ Edits add_argument(const ir::Module& module, ir::Span call, std::string_view arg
 enum class Purpose : std::uint8_t {
   Other,
   Check,    // stops the program when something is wrong: an `assert`, an `if` that does nothing but raise
-  Message,  // tells somebody something: a call of print, a logger or warnings whose result is not used, or an `if` around
+  Message,  // tells somebody something: a call of print, a logger or warnings whose result is not used, or an `if`
+            // around
 };
 Purpose purpose_of(const ir::Module& module, ir::Span span);
 

@@ -62,8 +62,8 @@ bool shorter(const std::vector<PathStep>& a, const std::vector<PathStep>& b) {
   return false;
 }
 
-// What is said for the same reason makes all of its edits: a flag goes from each class that has it. Where one of several
-// findings has advice only, the edits would not be right for it.
+// What is said for the same reason makes all of its edits: a flag goes from each class that has it. Where one of
+// several findings has advice only, the edits would not be right for it.
 void absorb_fixes(std::vector<Fix>& into, std::vector<Fix>&& other) {
   const auto applicable = [](const std::vector<Fix>& fixes) {
     return std::ranges::any_of(fixes, [](const Fix& fix) { return !fix.edits.empty(); });

@@ -42,7 +42,8 @@ std::optional<Registration> registration_at(const ir::Module& module, ir::Span p
   if (call.kind != ir::ExprKind::Call || call.items.count != 1) return std::nullopt;
   const ir::Expr& callee = module.expr(call.a);
   const ir::Expr& hook = module.expr(module.list(call.items)[0]);
-  if (callee.kind != ir::ExprKind::Attribute || callee.name.text() != "register_full_backward_hook") return std::nullopt;
+  if (callee.kind != ir::ExprKind::Attribute || callee.name.text() != "register_full_backward_hook")
+    return std::nullopt;
   const ir::Expr& receiver = module.expr(callee.a);
   if (receiver.kind != ir::ExprKind::Name || hook.kind != ir::ExprKind::Name) return std::nullopt;
   return Registration{stmt.span, &module.function(owner.function), receiver.name.text(), hook.name.text()};
@@ -66,7 +67,8 @@ std::optional<Hook> hook_of(const ir::Module& module, const Registration& regist
   }
   // The name where it is bound, and the one that registers it.
   constexpr std::size_t users = 2;
-  if (found == nullptr || mentions(module, registration.hook, registration.function->span) != users) return std::nullopt;
+  if (found == nullptr || mentions(module, registration.hook, registration.function->span) != users)
+    return std::nullopt;
   if (found->params.count != 3 || found->decorators.count != 0 || found->body.count != 1) return std::nullopt;
   const ir::Stmt& loop = module.stmt(*module.block(found->body).begin());
   if (loop.kind != ir::StmtKind::For || loop.orelse.count != 0) return std::nullopt;
@@ -100,8 +102,7 @@ bool is_about_the_parameter(const ir::Module& module, const Hook& hook) {
     return text && contains(body, expr.span) && module.source->text(expr.span).find('\n') != std::string_view::npos;
   });
   const ir::Span head{hook.function->name_span.end, body.begin};
-  const bool comment =
-      std::ranges::any_of(module.comments, [&](ir::Span span) { return contains(head, span); });
+  const bool comment = std::ranges::any_of(module.comments, [&](ir::Span span) { return contains(head, span); });
   return !leaves && !long_string && !comment;
 }
 

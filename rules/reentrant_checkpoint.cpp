@@ -67,8 +67,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   }
   if (context.is_first(info, event))
     offer_non_reentrant(diagnostic, event,
-                      "Pass `use_reentrant=False` where the arguments of the checkpoint are put together",
-                      "gradients that were missing appear; memory may change");
+                        "Pass `use_reentrant=False` where the arguments of the checkpoint are put together",
+                        "gradients that were missing appear; memory may change");
   context.report(std::move(diagnostic));
 }
 

@@ -49,7 +49,7 @@ class Context {
   // the first are kept; to write them for each would cost more than all the rest.
   [[nodiscard]] bool is_first(const RuleInfo& info, const trace::Event& event) {
     const trace::Location& where = event.where;
-    return seen_.emplace(info.code, where.module, where.span.begin, where.span.end).second;
+    return where.module != nullptr && seen_.emplace(info.code, where.module, where.span.begin, where.span.end).second;
   }
 
  private:

@@ -85,10 +85,11 @@ void offer_removal(Diagnostic& diagnostic, const trace::Event& event) {
     advise(diagnostic, "Remove the flag, the branch on it and every assignment to it");
     return;
   }
-  offer(diagnostic, Applicability::Unsafe,
-        "Remove the flag, the branch on it and every assignment to it (with `use_reentrant=True`, what runs in front of "
-        "the first checkpoint gets no gradient)",
-        std::move(edits));
+  offer(
+      diagnostic, Applicability::Unsafe,
+      "Remove the flag, the branch on it and every assignment to it (with `use_reentrant=True`, what runs in front of "
+      "the first checkpoint gets no gradient)",
+      std::move(edits));
 }
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {

@@ -97,7 +97,8 @@ struct Event {
     std::string message;
   };
   std::vector<RelatedPlace> related;
-  // Of a RequiresGradFlag: the statements that can go together when the marking does; empty when the flag has other uses.
+  // Of a RequiresGradFlag: the statements that can go together when the marking does; empty when the flag has other
+  // uses.
   std::vector<Location> statements;
 };
 

@@ -67,7 +67,7 @@ class Heap {
   TensorObject* change(TensorObject* tensor);
   IteratorObject* change(IteratorObject* iterator);
   InstanceObject* change_module(InstanceObject* instance);  // its ModuleState and payload
-  bool* flag(bool value);  // lasts until `clear`
+  bool* flag(bool value);                                   // lasts until `clear`
   void set_flag(bool* flag, bool value);
   void set_value(Value* place, Value value);
 

@@ -49,12 +49,12 @@ struct Frame {
   Value result = nullptr;  // join of the values returned so far
   std::vector<Value> yields;
   bool yields_exact = true;
-  bool region = false;         // runs below a compiled root, whether Dynamo follows it or has given it up
-  bool* traced = nullptr;      // does Dynamo follow this frame? of the heap, which undoes it; null: it never did
+  bool region = false;     // runs below a compiled root, whether Dynamo follows it or has given it up
+  bool* traced = nullptr;  // does Dynamo follow this frame? of the heap, which undoes it; null: it never did
   std::vector<Heap::Changes> returned;  // what branches that left the function early have changed
-  bool boundary = false;       // Dynamo starts here: a root, or a frame called from a skipped one
-  int optional_imports = 0;    // try blocks around the current statement that go on where an import fails
-  bool holds_nested = false;   // the graph has just ended at the making of a strided nested tensor
+  bool boundary = false;                // Dynamo starts here: a root, or a frame called from a skipped one
+  int optional_imports = 0;             // try blocks around the current statement that go on where an import fails
+  bool holds_nested = false;            // the graph has just ended at the making of a strided nested tensor
   int unresumable = 0;         // depth of loops, try blocks and foreign context managers around the current statement
   std::size_t conditions = 0;  // height of the condition stack at entry
   bool class_body = false;

@@ -110,7 +110,8 @@ CheckpointFacts::Reentrant reentrant_of(std::optional<bool> known, Value given) 
   return !known ? R::Unknown : *known ? R::Yes : R::No;
 }
 
-// The literal True or False behind this key of a dictionary that is written at a call; an empty span when there is none.
+// The literal True or False behind this key of a dictionary that is written at a call; an empty span when there is
+// none.
 ir::Span value_in_dict(const ir::Module& module, ir::Span call, std::string_view key) {
   for (const ir::Expr& item : module.exprs) {
     if (item.kind != ir::ExprKind::DictItem || item.span.begin < call.begin || item.span.end > call.end) continue;

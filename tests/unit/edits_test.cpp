@@ -134,9 +134,56 @@ TEST_CASE("edits: a statement under a condition") {
   CHECK(guarded("if x:\n    a\nelif HERE:\n    b\n") == "if c:\n    if x:\n        a\n    elif HERE:\n        b\n");
 }
 
+TEST_CASE("edits: a condition goes in front of the test that is there already") {
+  CHECK(guarded("if HERE:\n    raise x\n") == "if c and HERE:\n    raise x\n");
+  CHECK(guarded("if x and y: HERE\n") == "if c and x and y: HERE\n");
+  // What binds weaker than `and` is held together.
+  CHECK(guarded("if x or y:\n    HERE\n") == "if c and (x or y):\n    HERE\n");
+  CHECK(guarded("if (x or\n    y):\n    HERE\n") == "if (c and (x or\n    y)):\n    HERE\n");
+  CHECK(guarded("if x if y else z:\n    HERE\n") == "if c and (x if y else z):\n    HERE\n");
+  // A test that does something is still made, and what else hangs on it stays.
+  CHECK(guarded("if f():\n    HERE\n") == "if f():\n    if c:\n        HERE\n");
+  CHECK(guarded("if x:\n    HERE\nelse:\n    y\n") == "if x:\n    if c:\n        HERE\nelse:\n    y\n");
+}
+
+TEST_CASE("edits: a paragraph goes with its comment") {
+  CHECK(without("a\n\n# why\nGONE\n\nb\n") == "a\n\nb\n");
+  // The comment may be about what follows.
+  CHECK(without("a\n\n# why\nGONE\nb\n") == "a\n\n# why\nb\n");
+  CHECK(without("a\n# why\nGONE\n\nb\n") == "a\n# why\n\nb\n");
+}
+
+TEST_CASE("edits: what a statement is there for") {
+  const auto purpose = [](std::string text) {
+    const auto at = static_cast<std::uint32_t>(text.find("HERE"));
+    const auto module = samples::module(text);
+    return purpose_of(*module, {at, at + 4});
+  };
+  CHECK(purpose("assert HERE > 1\n") == Purpose::Check);
+  CHECK(purpose("if HERE:\n    raise ValueError(x)\n") == Purpose::Check);
+  CHECK(purpose("if HERE:\n    print(x)\n    raise ValueError(x)\n") == Purpose::Check);
+  CHECK(purpose("if HERE:\n    logger.warning(x)\n") == Purpose::Message);
+  CHECK(purpose("warnings.warn(HERE)\n") == Purpose::Message);
+  CHECK(purpose("if HERE:\n    raise x\nelse:\n    y = 1\n") == Purpose::Other);
+  CHECK(purpose("if HERE:\n    y = 1\n") == Purpose::Other);
+  CHECK(purpose("y = print(HERE)\n") == Purpose::Other);
+  CHECK(purpose("f(HERE)\n") == Purpose::Other);
+}
+
+TEST_CASE("edits: one more argument for a call") {
+  const auto with_argument = [](const std::string& text) {
+    const std::string call = text.substr(0, text.rfind(')') + 1);
+    return changed(text, call, [](const ir::Module& m, ir::Span s) { return add_argument(m, s, "k=1"); });
+  };
+  CHECK(with_argument("f()\n") == "f(k=1)\n");
+  CHECK(with_argument("f(a, *b)\n") == "f(a, *b, k=1)\n");
+  CHECK(with_argument("f(\n    a,\n)\n") == "f(\n    a, k=1,\n)\n");
+  CHECK(with_argument("f(x for x in y)\n") == "-");
+}
+
 TEST_CASE("edits: strings keep their lines when a statement is indented") {
-  CHECK(guarded("if x:\n    HERE = '''one\n    two\n'''\n") ==
-        "if x:\n    if c:\n        HERE = '''one\n    two\n'''\n");
+  CHECK(guarded("if x:\n    HERE = '''one\n    two\n'''\n    y\n") ==
+        "if x:\n    if c:\n        HERE = '''one\n    two\n'''\n    y\n");
   CHECK(guarded("HERE = 'one\\\n  two'\n") == "if c:\n    HERE = 'one\\\n  two'\n");
   CHECK(guarded("HERE(\n  f'a{x}'  # '''\n  f'''b{\n  y['''k''']}\n  '''\n  'c',\n)\n") ==
         "if c:\n    HERE(\n      f'a{x}'  # '''\n      f'''b{\n  y['''k''']}\n  '''\n      'c',\n    )\n");
@@ -148,7 +195,6 @@ TEST_CASE("edits: lines are broken up where a condition must come between") {
   CHECK(guarded("HERE; b  # why\n") == "if c:\n    HERE\nb  # why\n");
   CHECK(guarded("a; HERE  # why\n") == "a\nif c:\n    HERE  # why\n");
   CHECK(guarded("a; HERE; b\n") == "a\nif c:\n    HERE\nb\n");
-  CHECK(guarded("if x: HERE\n") == "if x:\n    if c:\n        HERE\n");
   CHECK(guarded("if x: HERE; b\n") == "if x:\n    if c:\n        HERE\n    b\n");
   CHECK(guarded("def f():\n  if x:HERE\n  else: b\n") == "def f():\n  if x:\n    if c:\n      HERE\n  else: b\n");
   CHECK(guarded("try: a\nexcept (A,\n        B): HERE\n") ==

@@ -245,7 +245,7 @@ TEST_CASE("repair: a fix that does not remove its finding, adds one or is no Pyt
 
 TEST_CASE("repair: all edits of a fix are rolled back, in every file") {
   World world;
-  world.disk = {{"a.py", lines({"bad_1", "worse"})}, {"b.py", lines({"x", "y"})}};
+  world.disk = {{"a.py", lines({"bad_1", "other"})}, {"b.py", lines({"x", "y"})}};
   world.fix = [](const File& file, ir::Span line) {
     const File other = samples::source("b.py", "x\ny\n");
     return std::vector<Edit>{{{file, line}, "worse\n"}, edit(other, "y", "z")};
@@ -253,7 +253,7 @@ TEST_CASE("repair: all edits of a fix are rolled back, in every file") {
   const Outcome out = world.repaired();
   CHECK(out.after.empty());
   CHECK(out.rolled_back.size() == 1);
-  CHECK(out.findings.size() == 2);
+  CHECK(out.findings.size() == 1);
 }
 
 TEST_CASE("repair: many good fixes beside a few bad ones cost few looks") {
