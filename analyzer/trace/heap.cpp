@@ -71,7 +71,7 @@ std::string type_name(const Object& object) {
   }
 }
 
-Heap::Heap() {
+Heap::Heap() : first_block_(1u << 20), arena_(first_block_.data(), first_block_.size()) {
   Persistent lasting(*this);
   none = make<Object>(Kind::None);
   none->known = true;
@@ -245,6 +245,10 @@ InstanceObject* Heap::change_module(InstanceObject* instance) {
   if (!is_new(instance))
     journal_.push_back({{Place::Kind::Module, instance}, {nullptr, false, copy_of_state(*instance)}});
   return instance;
+}
+
+Heap::~Heap() {
+  clear();
 }
 
 bool* Heap::flag(bool value) {
@@ -442,7 +446,9 @@ void Heap::weaken(const Changes& changes) {
 }
 
 void Heap::clear() {
+  for (Object* object : passing_) object->~Object();
   passing_.clear();
+  arena_.release();
   flags_.clear();
 }
 

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,14 +26,23 @@ class Heap {
 
  public:
   Heap();
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
 
   template <class T, class... Args>
   T* make(Args&&... args) {
-    auto owned = std::make_unique<T>(std::forward<Args>(args)...);
-    T* raw = owned.get();
+    T* raw = nullptr;
+    if (persistent_) {
+      auto owned = std::make_unique<T>(std::forward<Args>(args)...);
+      raw = owned.get();
+      lasting_.push_back(std::move(owned));
+    } else {
+      raw = new (arena_.allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
+      passing_.push_back(raw);
+    }
     raw->serial = ++serial_;
     raw->lasting = persistent_;
-    (persistent_ ? lasting_ : passing_).push_back(std::move(owned));
     return raw;
   }
 
@@ -120,7 +130,11 @@ class Heap {
   [[nodiscard]] bool is_new(const Object* object) const {
     return object->serial > open_serial_ && (persistent_ || !object->lasting);
   }
-  std::vector<std::unique_ptr<Object>> lasting_, passing_;
+  std::vector<std::unique_ptr<Object>> lasting_;
+  // Those of one root live in memory that the next root uses again.
+  std::vector<std::byte> first_block_;
+  std::pmr::monotonic_buffer_resource arena_;
+  std::vector<Object*> passing_;
   std::deque<bool> flags_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import shutil
 
 import pytest
 from conftest import run_fullgraph, transformers_sources
@@ -87,3 +88,49 @@ def test_tensor_parallel_hook_of_5_24_is_repaired():
     assert lines_matching(path, r"register_post_accumulate_grad_hook")
     report = run_fullgraph("check", "--no-cache", "--output-format", "json", path).ok().json()
     assert not [f for f in report["findings"] if f["code"] in ("FG201", "FG204")]
+
+
+def copied(version: str, folder: pathlib.Path) -> pathlib.Path:
+    return pathlib.Path(shutil.copytree(transformers_sources(version).resolve(), folder / "transformers"))
+
+
+def test_the_workaround_of_speech_encoders_and_decoders_is_removed(tmp_path):
+    """With its flag and its comment, and nothing else: the result is the source without these lines."""
+    source = copied("5.24.0", tmp_path)
+    families = [source / "models" / family for family in (*SPEECH, *BIASED)]
+    before = {path: path.read_text() for family in families for path in family.glob("modeling_*.py")}
+    done = run_fullgraph("check", *families, "--select", "FG101,FG105", "--fix-only", "--unsafe-fixes", cwd=tmp_path)
+    assert done.code == 0 and "rolled back" not in done.stderr, done.stderr
+    for path, text in before.items():
+        after = path.read_text()
+        compile(after, str(path), "exec")
+        assert not re.search(r"\b_requires_grad\b|^\s+(hidden_states|position_bias)\.requires_grad = True", after, re.M)
+        gone = set(text.splitlines()) - set(after.splitlines())
+        assert set(after.splitlines()) <= set(text.splitlines())
+        assert all(re.search("requires_grad|require grad|self.training", line) for line in gone), gone
+    left = run_fullgraph("check", *families, "--select", "FG101,FG105", "--output-format", "json", cwd=tmp_path)
+    assert left.ok().findings() == []
+
+
+def test_safe_fixes_only_add_a_condition(tmp_path):
+    source = copied("5.24.0", tmp_path)
+    families = [source / "models" / family for family in (*SPEECH, *BIASED)]
+    before = {path: path.read_text() for family in families for path in family.glob("modeling_*.py")}
+    done = run_fullgraph("check", *families, "--select", "FG101", "--fix-only", cwd=tmp_path)
+    assert done.code == 0 and "rolled back" not in done.stderr, done.stderr
+    for path, text in before.items():
+        after = path.read_text()
+        assert after.count("not torch.compiler.is_compiling() and ") == len(lines_matching(path, MARKED))
+        assert after.replace("not torch.compiler.is_compiling() and ", "") == text
+
+
+def test_the_tensor_parallel_hook_moves_to_the_parameters(tmp_path):
+    source = copied("5.20.0", tmp_path)
+    file = source / "distributed" / "tensor_parallel.py"
+    done = run_fullgraph("check", file, "--select", "FG201,FG204", "--fix-only", "--unsafe-fixes", cwd=tmp_path)
+    assert done.code == 0 and "rolled back" not in done.stderr, done.stderr
+    text = file.read_text()
+    compile(text, str(file), "exec")
+    assert "register_full_backward_hook" not in text and "param.register_post_accumulate_grad_hook(" in text
+    left = run_fullgraph("check", file, "--select", "FG2", "--output-format", "json", cwd=tmp_path)
+    assert left.ok().findings() == []
