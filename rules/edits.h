@@ -38,6 +38,11 @@ Edits guard_statement(const ir::Module& module, ir::Span span, std::string_view 
 // One more argument for the call that is this very place.
 Edits add_argument(const ir::Module& module, ir::Span call, std::string_view argument);
 
+// Is the call a statement of its own, so that nobody uses its result?
+bool is_call_statement(const ir::Module& module, ir::Span call);
+// Does the innermost statement assign just this value, to just this target?
+bool is_assignment_of(const ir::Module& module, ir::Span target, std::string_view value);
+
 // What the innermost statement around a place is there for, as far as repairs care.
 enum class Purpose : std::uint8_t {
   Other,
@@ -45,6 +50,8 @@ enum class Purpose : std::uint8_t {
   Message,  // tells somebody something: a call of print, a logger or warnings whose result is not used, or an `if`
             // around
 };
+// Other, too, where what is raised decides how the program goes on (a `try` around it, a `while`, an exception that is
+// no error), and where the statement does something on the way: binds a name (`:=`), calls what may change something.
 Purpose purpose_of(const ir::Module& module, ir::Span span);
 
 // How an imported module can be spoken of in a file, and the import if it has none yet.

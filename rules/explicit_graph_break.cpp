@@ -62,7 +62,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
     diagnostic.message = name + " makes Dynamo run the whole frame in eager mode; remove the call";
   } else {
     diagnostic.message = name + " ends the graph on purpose; remove the call";
-    if (event.gb_id == "GB0025" && context.is_first(info, event)) {
+    if (event.gb_id == "GB0025" && context.is_first(info, event) &&
+        is_call_statement(*event.where.module, event.where.span)) {
       offer(diagnostic, Applicability::Unsafe, "Remove the graph break that was put here on purpose",
             remove_statement(*event.where.module, event.where.span));
     }

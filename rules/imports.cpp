@@ -112,6 +112,30 @@ bool shadowed(const ir::Module& module, std::string_view name, ir::Span use) {
   });
 }
 
+// Does the file go on without the package: is all that it imports of it under a condition?
+bool imported_under_condition(const ir::Module& module, std::string_view package) {
+  const auto for_type_checkers = [&](ir::Span place) {
+    return std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
+      if (stmt.kind != ir::StmtKind::If || place.begin < stmt.span.begin || stmt.span.end < place.end) return false;
+      const ir::Expr& test = module.expr(stmt.a);
+      return test.name.text() == "TYPE_CHECKING";
+    });
+  };
+  const auto imports = [&](const ir::Stmt& stmt) {
+    if (stmt.kind == ir::StmtKind::ImportFrom) return stmt.level == 0 && root_of(stmt.module.text()) == package;
+    if (stmt.kind != ir::StmtKind::Import) return false;
+    for (std::uint32_t i = 0; i < stmt.aliases.count; ++i) {
+      if (root_of(module.aliases[stmt.aliases.first + i].name.text()) == package) return true;
+    }
+    return false;
+  };
+  const bool always =
+      std::ranges::any_of(module.block(module.body), [&](ir::StmtId id) { return imports(module.stmt(id)); });
+  return !always && std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
+    return imports(stmt) && !for_type_checkers(stmt.span);
+  });
+}
+
 // Behind the imports at the head of the file, else behind its docstring, else before its first statement.
 Edit new_import(const ir::Module& module, std::string_view dotted) {
   const Layout layout(module);
@@ -152,7 +176,7 @@ std::optional<Import> ensure_import(const ir::Module& module, std::string_view d
   for (const std::string& name : level.names) {
     if (usable(name)) return Import{name, {}};
   }
-  if (!usable(dotted)) return std::nullopt;
+  if (!usable(dotted) || imported_under_condition(module, root_of(dotted))) return std::nullopt;
   return Import{std::string(dotted), {new_import(module, dotted)}};
 }
 

@@ -106,7 +106,9 @@ std::optional<Layout::Line> Layout::line_of(const Spot& spot) const {
   const auto joined = [&](std::size_t left) {
     const std::uint32_t end = span_of(in_block(spot, left)).end, begin = span_of(in_block(spot, left + 1)).begin;
     const std::string_view between = text_.substr(end, begin - end);
-    return std::ranges::all_of(between, [](char c) { return blank(c) || c == ';'; });
+    const bool continued = between.find('\\') != std::string_view::npos;
+    return std::ranges::all_of(
+        between, [&](char c) { return blank(c) || c == ';' || c == '\\' || (continued && line_break(c)); });
   };
   Line out{spot.index, spot.index};
   while (out.first > 0 && joined(out.first - 1)) --out.first;

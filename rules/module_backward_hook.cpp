@@ -79,7 +79,7 @@ void offer_parameter_hooks(Diagnostic& diagnostic, const trace::Event& event) {
   }
   offer(diagnostic, Applicability::Unsafe,
         "Hook the parameters, in forward and while grad is enabled (the hook then runs for each parameter when its "
-        "gradient is complete)",
+        "gradient is complete; copies of the module share its forward)",
         std::move(edits));
 }
 

@@ -32,6 +32,34 @@ struct Registration {
   std::string_view module, hook;
 };
 
+std::size_t registrations_in(const ir::Module& module, ir::Span function) {
+  return static_cast<std::size_t>(std::ranges::count_if(module.exprs, [&](const ir::Expr& expr) {
+    return expr.kind == ir::ExprKind::Attribute && contains(function, expr.span) &&
+           expr.name.text() == "register_full_backward_hook";
+  }));
+}
+
+// Is it a parameter of the function that always stands for the same?
+bool stays(const ir::Module& module, const ir::Function& function, ir::Symbol name) {
+  bool given = false;
+  for (std::size_t i = 0; i < function.params.count; ++i) {
+    const ir::Param& param = module.params[function.params.first + i];
+    given =
+        given || (param.name == name && param.kind != ir::ParamKind::VarArgs && param.kind != ir::ParamKind::KwArgs);
+  }
+  const bool bound = std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
+    if (!contains(function.span, stmt.span) || stmt.kind == ir::StmtKind::Delete) return false;
+    const auto targets = module.list(stmt.items);
+    return std::ranges::any_of(targets, [&](ir::ExprId target) {
+      const ir::Span span = module.expr(target).span;
+      return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+        return expr.kind == ir::ExprKind::Name && expr.name == name && expr.span == span;
+      });
+    });
+  });
+  return given && !bound;
+}
+
 std::optional<Registration> registration_at(const ir::Module& module, ir::Span place) {
   const std::vector<Spot> spots = Layout(module).around(place);
   if (spots.size() < 2) return std::nullopt;
@@ -45,8 +73,10 @@ std::optional<Registration> registration_at(const ir::Module& module, ir::Span p
   if (callee.kind != ir::ExprKind::Attribute || callee.name.text() != "register_full_backward_hook")
     return std::nullopt;
   const ir::Expr& receiver = module.expr(callee.a);
+  const ir::Function& function = module.function(owner.function);
+  if (registrations_in(module, function.span) != 1 || !stays(module, function, receiver.name)) return std::nullopt;
   if (receiver.kind != ir::ExprKind::Name || hook.kind != ir::ExprKind::Name) return std::nullopt;
-  return Registration{stmt.span, &module.function(owner.function), receiver.name.text(), hook.name.text()};
+  return Registration{stmt.span, &function, receiver.name.text(), hook.name.text()};
 }
 
 // def hook(mod, grad_input, grad_output):
@@ -102,8 +132,13 @@ bool is_about_the_parameter(const ir::Module& module, const Hook& hook) {
     return text && contains(body, expr.span) && module.source->text(expr.span).find('\n') != std::string_view::npos;
   });
   const ir::Span head{hook.function->name_span.end, body.begin};
+  const bool captures = std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+    const bool later = expr.kind == ir::ExprKind::Lambda || expr.kind == ir::ExprKind::Yield ||
+                       expr.kind == ir::ExprKind::YieldFrom || expr.kind == ir::ExprKind::GeneratorExp;
+    return later && contains(body, expr.span);
+  });
   const bool comment = std::ranges::any_of(module.comments, [&](ir::Span span) { return contains(head, span); });
-  return !leaves && !long_string && !comment;
+  return !leaves && !long_string && !captures && !comment;
 }
 
 std::string without_prefix_on_lines(std::string_view text, std::string_view deep, std::string_view shallow) {
@@ -127,7 +162,10 @@ Edits hook_parameters_instead(const ir::Module& module, ir::Span place) {
   if (!registration) return {};
   const auto hook = hook_of(module, *registration);
   if (!hook || !is_about_the_parameter(module, *hook)) return {};
-  constexpr std::array<std::string_view, 3> fresh = {"original_forward", "hooked", "forward_with_hooks"};
+  constexpr std::array<std::string_view, 6> fresh = {
+      "original_forward", "hooked", "forward_with_hooks", "name", "args", "kwargs"};
+  const auto clashes = [&](std::string_view name) { return std::ranges::find(fresh, name) != fresh.end(); };
+  if (clashes(hook->parameter) || clashes(registration->module) || hook->parameter == registration->module) return {};
   const bool taken = std::ranges::any_of(registration->function->locals, [&](ir::Symbol local) {
     return std::ranges::find(fresh, local.text()) != fresh.end();
   });

@@ -58,11 +58,13 @@ energy = compiled_model(positions)
 
 ## Fix
 
+For a tensor that is set to `True` while training only, which is for checkpoints:
+
 Safe: the assignment is made only outside compiled code, under `not torch.compiler.is_compiling()`. Eager training stays
 as it is, with reentrant checkpointing too. Where compiled code relies on the marking, `FG504` goes on saying so.
 
-Unsafe, where the tensor is set to `True`: the assignment is removed, with the `if` that holds nothing else, and with the
-flag that serves nothing else (`FG105`). With `use_reentrant=True` what runs in front of the first checkpointed block then
+Unsafe: the assignment is removed, with the `if` that holds nothing else, and with the flag that serves nothing else
+(`FG105`). With `use_reentrant=True` what runs in front of the first checkpointed block then
 gets no gradient; use `use_reentrant=False`.
 
 ## References
@@ -99,12 +101,17 @@ std::string_view value_text(trace::Truth value) {
   return "";
 }
 
+// A marking in training only is for checkpoints. Any other may be there for a gradient that somebody asks for, in
+// compiled code too.
+bool is_workaround(const trace::Event& event) {
+  return event.where.module != nullptr && event.value == trace::Truth::Yes && event.needs_training &&
+         event.origin != trace::Origin::Parameter && is_assignment_of(*event.where.module, event.where.span, "True");
+}
+
 void offer_repairs(Diagnostic& diagnostic, const trace::Event& event) {
-  if (event.value == trace::Truth::Yes && event.origin != trace::Origin::Parameter) {
-    offer(diagnostic, Applicability::Unsafe,
-          "Remove the marking (with `use_reentrant=True`, what runs in front of the first checkpoint gets no gradient)",
-          remove_statement(*event.where.module, event.where.span));
-  }
+  offer(diagnostic, Applicability::Unsafe,
+        "Remove the marking (with `use_reentrant=True`, what runs in front of the first checkpoint gets no gradient)",
+        remove_statement(*event.where.module, event.where.span));
   Fix guarded{.applicability = Applicability::Safe,
               .message = "Mark the tensor only outside compiled code (`torch.compiler.is_compiling()`)",
               .edits = eager_only(event),
@@ -117,7 +124,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   diagnostic.message = "setting `requires_grad` of " + named(event.subject, "a tensor") +
                        std::string(value_text(event.value)) +
                        " ends the graph, even if the flag has that value already; " + std::string(advice(event.origin));
-  if (context.is_first(info, event)) offer_repairs(diagnostic, event);
+  if (context.is_first(info, event) && is_workaround(event)) offer_repairs(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 

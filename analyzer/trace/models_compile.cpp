@@ -177,7 +177,7 @@ Value Interpreter::checkpoint(Arguments& arguments, const std::string& name) {
       passed.keywords.emplace_back(key, value);
     if (sequential && word == "input") passed.positional.push_back(value);
   }
-  Value reentrant = arguments.keyword("use_reentrant");
+  Value reentrant = sequential ? arguments.get(3, "use_reentrant") : arguments.keyword("use_reentrant");
   Value context = arguments.keyword("context_fn");
   Event found = event(EventKind::Checkpoint, arguments.span);
   found.callee = name;

@@ -5,8 +5,12 @@
 //              def _freeze_parameters(self): …; self._requires_grad = False
 //              def forward(self, x):
 //                  if self._requires_grad and self.training: x.requires_grad = True
+#include "analyzer/trace/requires_grad_flag.h"
+
 #include <algorithm>
-#include <optional>
+#include <iterator>
+#include <string>
+#include <unordered_map>
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
@@ -35,39 +39,24 @@ bool is_self(const ir::Module& module, const Expr& attribute) {
 bool is_marking(const ir::Module& module, const Stmt& stmt) {
   if (stmt.kind != StmtKind::Assign || module.expr(stmt.a).kind != ExprKind::True) return false;
   const Expr& target = module.expr(module.list(stmt.items)[0]);
-  return target.kind == ExprKind::Attribute && target.name == names::requires_grad;
+  // Of an activation; parameters are marked for good.
+  return target.kind == ExprKind::Attribute && target.name == names::requires_grad &&
+         module.expr(target.a).kind == ExprKind::Name;
 }
 
-// What one module does with a flag: the statements that only switch it, and those that it switches on. Nothing when it
-// is used for anything else.
-std::optional<std::vector<Location>> uses_of_flag(const ir::Module& module, Symbol flag) {
-  std::vector<Span> left;  // where it stands
-  for (const Expr& expr : module.exprs) {
-    if (expr.kind == ExprKind::Attribute && expr.name == flag) left.push_back(expr.span);
+// How often the name stands in the source as a word, in strings and comments too.
+std::size_t mentions(const ir::Module& module, std::string_view name) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const std::string_view text = module.source->text();
+  std::size_t count = 0;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const bool before = at > 0 && is_word(text[at - 1]);
+    const bool after = at + name.size() < text.size() && is_word(text[at + name.size()]);
+    count += !before && !after;
   }
-  std::vector<Location> result;
-  for (const Stmt& stmt : module.stmts) {
-    Span explained;
-    if (stmt.kind == StmtKind::Assign && stmt.items.count == 1) {
-      const Expr& target = module.expr(module.list(stmt.items)[0]);
-      const ExprKind value = module.expr(stmt.a).kind;
-      if (target.kind != ExprKind::Attribute || target.name != flag || !is_self(module, target)) continue;
-      if (value != ExprKind::True && value != ExprKind::False) return std::nullopt;
-      explained = target.span;
-      result.push_back({&module, stmt.span});
-    } else if (stmt.kind == StmtKind::If && stmt.body.count == 1 && stmt.orelse.count == 0) {
-      const Stmt& only = module.stmt(*module.block(stmt.body).begin());
-      if (!is_marking(module, only)) continue;
-      explained = module.expr(stmt.a).span;
-      if (std::ranges::none_of(left, [&](Span span) { return contains(explained, span); })) continue;
-      result.push_back({&module, only.span});
-    } else {
-      continue;
-    }
-    std::erase_if(left, [&](Span span) { return contains(explained, span); });
-  }
-  if (!left.empty()) return std::nullopt;
-  return result;
+  return count;
 }
 
 // The attributes of `self` that the conditions around a place ask for.
@@ -119,6 +108,61 @@ std::vector<Location> statements_of_flag(const ClassObject& cls, const ir::Modul
 }
 
 }  // namespace
+
+std::optional<std::vector<Location>> uses_of_flag(const ir::Module& module, Symbol flag) {
+  std::vector<Span> left;  // where it stands
+  for (const Expr& expr : module.exprs) {
+    if (expr.kind == ExprKind::Attribute && expr.name == flag) left.push_back(expr.span);
+  }
+  if (left.size() != mentions(module, flag.text())) return std::nullopt;  // getattr(self, "_flag")
+  std::vector<Location> result;
+  for (const Stmt& stmt : module.stmts) {
+    Span explained;
+    if (stmt.kind == StmtKind::Assign && stmt.items.count == 1) {
+      const Expr& target = module.expr(module.list(stmt.items)[0]);
+      const ExprKind value = module.expr(stmt.a).kind;
+      if (target.kind != ExprKind::Attribute || target.name != flag || !is_self(module, target)) continue;
+      if (value != ExprKind::True && value != ExprKind::False) return std::nullopt;
+      explained = target.span;
+      result.push_back({&module, stmt.span});
+    } else if (stmt.kind == StmtKind::If && stmt.body.count == 1 && stmt.orelse.count == 0) {
+      const Stmt& only = module.stmt(*module.block(stmt.body).begin());
+      if (!is_marking(module, only)) continue;
+      explained = module.expr(stmt.a).span;
+      if (std::ranges::none_of(left, [&](Span span) { return contains(explained, span); })) continue;
+      result.push_back({&module, only.span});
+    } else {
+      continue;
+    }
+    std::erase_if(left, [&](Span span) { return contains(explained, span); });
+  }
+  if (!left.empty()) return std::nullopt;
+  return result;
+}
+
+void look_for_other_users(std::span<Event> events, std::span<const ir::Module* const> modules) {
+  std::unordered_map<std::string, std::vector<const ir::Module*>> mentioning;  // by flag
+  for (Event& event : events) {
+    if (event.kind != EventKind::RequiresGradFlag || event.statements.empty()) continue;
+    auto [known, is_first] = mentioning.try_emplace(event.callee);
+    if (is_first) {
+      std::ranges::copy_if(modules, std::back_inserter(known->second),
+                           [&](const ir::Module* module) { return mentions(*module, event.callee) != 0; });
+    }
+    const std::string_view cls = std::string_view(event.function).substr(0, event.function.find('.'));
+    for (const ir::Module* module : known->second) {
+      const bool looked_at =
+          std::ranges::any_of(event.statements, [&](const Location& where) { return where.module == module; });
+      if (looked_at || mentions(*module, cls) == 0) continue;
+      const auto uses = uses_of_flag(*module, Symbol::intern(event.callee));
+      if (!uses) {
+        event.statements.clear();
+        break;
+      }
+      event.statements.insert(event.statements.end(), uses->begin(), uses->end());
+    }
+  }
+}
 
 void Interpreter::report_requires_grad_flag(Span assignment) {
   const ir::Module& module = *frame_->module;

@@ -12,6 +12,7 @@
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
+#include "analyzer/trace/requires_grad_flag.h"
 
 namespace fullgraph::trace {
 
@@ -255,6 +256,7 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   for (auto& [order, events] : found)
     outcome.events.insert(outcome.events.end(), std::make_move_iterator(events.begin()),
                           std::make_move_iterator(events.end()));
+  look_for_other_users(outcome.events, modules);
   return outcome;
 }
 

@@ -10,6 +10,7 @@ import signal
 import shutil
 import subprocess
 import tempfile
+import textwrap
 import time
 
 import pytest
@@ -487,3 +488,194 @@ def test_random_programs(check, fixtures, tmp_path, seed):
     second = check("--fix", "--unsafe-fixes", "--output-format", "json").ok()
     assert {path: path.read_bytes().decode() for path in before} == after
     assert second.findings() == first.findings()
+
+
+# Repairs that would be wrong --------------------------------------------------------------------------------------------
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.checkpoint import checkpoint, checkpoint_sequential\n\n\n"
+
+LEFT_ALONE = {
+    "the exception decides how the function goes on": """
+        class A(nn.Module):
+            def forward(self, x):
+                try:
+                    if x.sum() > 0:
+                        raise ValueError("positive")
+                except ValueError:
+                    return x + 1
+                return x - 1
+        """,
+    "the exception ends a loop": """
+        class A(nn.Module):
+            def forward(self, x):
+                while True:
+                    x = x * 2
+                    if x.sum() > 100:
+                        raise RuntimeError("done")
+        """,
+    "an exception that is no error": """
+        def step(x):
+            if x.sum() > 0:
+                raise StopIteration
+            return x
+
+        class A(nn.Module):
+            def forward(self, x):
+                try:
+                    return step(x)
+                except StopIteration:
+                    return x + 1
+        """,
+    "the name is used later": """
+        class A(nn.Module):
+            def forward(self, x):
+                if (n := x.max()) > 3:
+                    raise ValueError("big")
+                return x * n
+        """,
+    "what is printed changes something": """
+        class A(nn.Module):
+            def forward(self, x, seen):
+                print(seen.pop())
+                return x
+        """,
+    "the test changes something": """
+        class A(nn.Module):
+            def forward(self, x):
+                if x.add_(1).sum() > 3:
+                    raise ValueError("big")
+                return x
+        """,
+    "a list called log": """
+        class A(nn.Module):
+            def forward(self, x):
+                log = []
+                log.append(x.sum().item())
+                return x + log[0]
+        """,
+    "the gradient of the marked tensor is wanted": """
+        class A(nn.Module):
+            def forward(self, pos):
+                pos.requires_grad = True
+                return torch.autograd.grad((pos**2).sum(), pos, create_graph=True)[0]
+        """,
+    "the marking has another user": """
+        def set_grad(t, on):
+            t.requires_grad = on
+
+        def freeze(net):
+            for p in net.parameters():
+                set_grad(p, False)
+
+        class A(nn.Module):
+            def forward(self, x):
+                if self.training:
+                    set_grad(x, True)
+                return x * 2
+        """,
+    "the marking binds a name": """
+        class A(nn.Module):
+            def forward(self, x):
+                if self.training:
+                    x.requires_grad = flag = True
+                    print_later = flag
+                return x * 2
+        """,
+    "the flag is read by name": """
+        class A(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self._mark = True
+
+            def marks(self):
+                return getattr(self, "_mark")
+
+            def forward(self, x):
+                if self._mark:
+                    x.requires_grad = True
+                return x * 2
+        """,
+    "what a dictionary brings is not known": """
+        def run(f, *args, **kwargs):
+            return checkpoint(f, *args, **kwargs)
+
+        class A(nn.Module):
+            def forward(self, x):
+                return run(torch.relu, x) + run(torch.relu, x, use_reentrant=False)
+        """,
+    "the argument is there already": """
+        class A(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+
+            def forward(self, x):
+                return checkpoint_sequential(self.net, 2, x, False)
+        """,
+    "two hooks in one function": """
+        def install(a, b):
+            def clip(mod, grad_input, grad_output):
+                for p in mod.parameters():
+                    p.grad = None
+
+            def clip_more(mod, grad_input, grad_output):
+                for p in mod.parameters():
+                    p.grad = None
+
+            a.register_full_backward_hook(clip)
+            b.register_full_backward_hook(clip_more)
+
+        class A(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+                install(self.a, self.b)
+
+            def forward(self, x):
+                return self.b(self.a(x))
+        """,
+    "the break has a result": """
+        class A(nn.Module):
+            def forward(self, x):
+                y = (torch._dynamo.graph_break(), x + 1)[1]
+                return y
+        """,
+}
+
+
+@pytest.mark.parametrize("why", LEFT_ALONE)
+def test_what_no_edit_is_right_for(check, tmp_path, why):
+    program = HEAD + textwrap.dedent(LEFT_ALONE[why]).strip("\n") + "\n"
+    compile(program, why, "exec")
+    (tmp_path / "m.py").write_text(program)
+    for flags in ([], ["--unsafe-fixes"]):
+        result = check("--diff", *flags)
+        assert result.code == 0 and result.stdout == "", result.stdout
+
+
+def test_arguments_are_added_behind_the_last(check, tmp_path):
+    body = "def f(g, x, y):\n    a = checkpoint(g, (x))\n    b = checkpoint(\n        g,\n        y,  # why\n    )\n    return a, b\n\n\nclass A(nn.Module):\n    def forward(self, x, y):\n        return f(torch.relu, x, y)\n"
+    (tmp_path / "m.py").write_text(HEAD + body)
+    check("--fix-only", "--unsafe-fixes")
+    repaired = (tmp_path / "m.py").read_text()
+    assert "checkpoint(g, (x), use_reentrant=False)" in repaired
+    assert "        y, use_reentrant=False,  # why\n" in repaired
+
+
+def test_a_flag_goes_from_subclasses_in_other_files_too(check, tmp_path):
+    (tmp_path / "base.py").write_text(HEAD + textwrap.dedent("""
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self._mark = True
+
+            def forward(self, x):
+                if self._mark and self.training:
+                    x.requires_grad = True
+                return x * 2
+        """).strip("\n") + "\n")
+    subclass = "from base import Encoder\n\n\nclass Frozen(Encoder):\n    def __init__(self):\n        super().__init__()\n        self.frozen = True\n        self._mark = False\n"
+    (tmp_path / "sub.py").write_text(subclass)
+    check("--fix-only", "--unsafe-fixes")
+    assert "_mark" not in (tmp_path / "base.py").read_text() and "requires_grad" not in (tmp_path / "base.py").read_text()
+    assert (tmp_path / "sub.py").read_text() == subclass.replace("        self._mark = False\n", "")

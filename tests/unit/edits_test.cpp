@@ -168,6 +168,14 @@ TEST_CASE("edits: what a statement is there for") {
   CHECK(purpose("if HERE:\n    y = 1\n") == Purpose::Other);
   CHECK(purpose("y = print(HERE)\n") == Purpose::Other);
   CHECK(purpose("f(HERE)\n") == Purpose::Other);
+  // What is caught decides how the program goes on.
+  CHECK(purpose("try:\n    if HERE:\n        raise x\nexcept E:\n    y = 1\n") == Purpose::Other);
+  CHECK(purpose("try:\n    assert HERE\nfinally:\n    y = 1\n") == Purpose::Check);
+  CHECK(purpose("try:\n    def f():\n        assert HERE\nexcept E:\n    y = 1\n") == Purpose::Check);
+  // What is bound or taken on the way is needed later.
+  CHECK(purpose("if (n := HERE) > 3:\n    raise x\n") == Purpose::Other);
+  CHECK(purpose("print(HERE, stack.pop())\n") == Purpose::Other);
+  CHECK(purpose("print(f'{HERE.item():.3f}', x.mean())\n") == Purpose::Message);
 }
 
 TEST_CASE("edits: one more argument for a call") {

@@ -123,7 +123,8 @@ TEST_CASE("merge: of a finding's fixes the first that is allowed") {
   both.fixes.push_back({Applicability::Safe, "carefully", {edit(file, "one", "y")}});
   both.fixes.push_back({Applicability::Safe, "advice", {}});
   const auto text = [&](bool unsafe, const Skip& skip = {}) {
-    const Merged merged = merge({both}, unsafe, skip);
+    const std::vector<Diagnostic> findings = {both};  // what is merged points into it
+    const Merged merged = merge(findings, unsafe, skip);
     return merged.fixes.empty() ? std::string() : merged.fixes[0].fix().edits[0].text;
   };
   CHECK(text(true) == "x");
