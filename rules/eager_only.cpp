@@ -1,6 +1,7 @@
 #include "rules/eager_only.h"
 
 #include "rules/edits.h"
+#include "rules/purpose.h"
 
 namespace fullgraph::rules {
 

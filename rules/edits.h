@@ -6,7 +6,6 @@
 // statement whose place in the code allows it not): the rule then advises instead.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,17 +41,6 @@ Edits add_argument(const ir::Module& module, ir::Span call, std::string_view arg
 bool is_call_statement(const ir::Module& module, ir::Span call);
 // Does the innermost statement assign just this value, to just this target?
 bool is_assignment_of(const ir::Module& module, ir::Span target, std::string_view value);
-
-// What the innermost statement around a place is there for, as far as repairs care.
-enum class Purpose : std::uint8_t {
-  Other,
-  Check,    // stops the program when something is wrong: an `assert`, an `if` that does nothing but raise
-  Message,  // tells somebody something: a call of print, a logger or warnings whose result is not used, or an `if`
-            // around
-};
-// Other, too, where what is raised decides how the program goes on (a `try` around it, a `while`, an exception that is
-// no error), and where the statement does something on the way: binds a name (`:=`), calls what may change something.
-Purpose purpose_of(const ir::Module& module, ir::Span span);
 
 // How an imported module can be spoken of in a file, and the import if it has none yet.
 struct Import {

@@ -4,6 +4,7 @@
 
 #include "fixer/apply.h"
 #include "rules/edits.h"
+#include "rules/purpose.h"
 #include "tests/unit/samples.h"
 
 using namespace fullgraph;
