@@ -96,13 +96,14 @@ Purpose purpose_of(const ir::Module& module, ir::Span span) {
   const std::vector<Spot> spots = Layout(module).around(span);
   if (spots.empty()) return Purpose::Other;
   const ir::Stmt& stmt = module.stmt(spots.back().id);
-  if (acts(module, stmt.span)) return Purpose::Other;
+  const bool candidate = stmt.kind == ir::StmtKind::Assert || stmt.kind == ir::StmtKind::Expression ||
+                         (stmt.kind == ir::StmtKind::If && stmt.orelse.count == 0);
+  if (!candidate || acts(module, stmt.span)) return Purpose::Other;
   if (stmt.kind == ir::StmtKind::Assert) {
     const bool check = is_harmless(module, module.expr(stmt.a).span) && !decides_flow(module, spots);
     return check ? Purpose::Check : Purpose::Other;
   }
   if (stmt.kind == ir::StmtKind::Expression) return is_message(module, stmt) ? Purpose::Message : Purpose::Other;
-  if (stmt.kind != ir::StmtKind::If || stmt.orelse.count != 0) return Purpose::Other;
   if (!is_harmless(module, module.expr(stmt.a).span)) return Purpose::Other;
   bool raises = false;
   for (const ir::StmtId id : module.block(stmt.body)) {

@@ -66,14 +66,14 @@ struct ModuleFacts {
 };
 
 ModuleFacts facts_of(const ir::Module& module) {
-  static const std::unordered_set<std::string_view> interesting = {"register_full_backward_hook",
-                                                                   "register_backward_hook",
-                                                                   "register_full_backward_pre_hook",
-                                                                   "register_module_full_backward_hook",
-                                                                   "checkpoint",
-                                                                   "checkpoint_sequential",
-                                                                   "gradient_checkpointing_enable",
-                                                                   "register_post_accumulate_grad_hook"};
+  static const std::unordered_set<ir::Symbol> interesting = [] {
+    std::unordered_set<ir::Symbol> names;
+    for (const char* name : {"register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook",
+                             "register_module_full_backward_hook", "checkpoint", "checkpoint_sequential",
+                             "gradient_checkpointing_enable", "register_post_accumulate_grad_hook"})
+      names.insert(ir::Symbol::intern(name));
+    return names;
+  }();
   static const ir::Symbol torch = ir::Symbol::intern("torch"), compile = ir::Symbol::intern("compile");
   ModuleFacts result;
   std::vector<ir::Span> places;
@@ -90,8 +90,7 @@ ModuleFacts facts_of(const ir::Module& module) {
         places.push_back(expr.span);
       }
     }
-    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) &&
-        interesting.contains(expr.name.text()))
+    if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && interesting.contains(expr.name))
       places.push_back(expr.span);
   }
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
@@ -163,7 +162,11 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   std::sort(modules.begin(), modules.end(),
             [](const ir::Module* a, const ir::Module* b) { return a->source->path() < b->source->path(); });
   std::vector<ModuleFacts> facts(modules.size());
-  for (std::size_t i = 0; i < modules.size(); ++i) facts[i] = facts_of(*modules[i]);
+  const unsigned jobs = std::clamp(options.jobs, 1u, 16u);
+  std::atomic<std::size_t> next_module = 0;
+  run_on_large_stacks(jobs, [&](unsigned) {
+    for (std::size_t i; (i = next_module.fetch_add(1)) < modules.size();) facts[i] = facts_of(*modules[i]);
+  });
   bool by_module = roots_are_modules(facts, options.roots);
 
   // Modules that nobody builds come first: what they reach is seen with its real surroundings. Then what is left.
@@ -176,7 +179,6 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
         (called.contains(root.module->cls(root.cls).name) ? inner : outer).push_back(root);
     }
   }
-  const unsigned jobs = std::clamp(options.jobs, 1u, 16u);
   std::vector<std::unique_ptr<Interpreter>> interpreters(jobs);
   std::vector<std::pair<std::uint64_t, std::vector<Event>>> found;
   std::mutex lock;
