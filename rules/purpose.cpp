@@ -92,6 +92,17 @@ bool changes_nothing(std::string_view callee) {
   return std::ranges::find(harmless, callee) != harmless.end();
 }
 
+bool is_for_training(const ir::Module& module, ir::Span span) {
+  const std::vector<Spot> spots = Layout(module).around(span);
+  return std::ranges::any_of(spots, [&](const Spot& spot) {
+    if (!spot.owner || spot.clause != Clause::Body || module.stmt(spot.owner).kind != ir::StmtKind::If) return false;
+    const ir::Span test = module.expr(module.stmt(spot.owner).a).span;
+    return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+      return expr.kind == ir::ExprKind::Attribute && expr.name.text() == "training" && contains(test, expr.span);
+    });
+  });
+}
+
 Purpose purpose_of(const ir::Module& module, ir::Span span) {
   const std::vector<Spot> spots = Layout(module).around(span);
   if (spots.empty()) return Purpose::Other;

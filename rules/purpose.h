@@ -18,6 +18,9 @@ enum class Purpose : std::uint8_t {
 // no error), and where the statement does something on the way: binds a name (`:=`), calls what may change something.
 Purpose purpose_of(const ir::Module& module, ir::Span span);
 
+// Does the statement around the place stand under a condition that asks for `training`?
+bool is_for_training(const ir::Module& module, ir::Span span);
+
 // The name at the end of what is called; empty when there is none.
 std::string_view callee_of(const ir::Module& module, const ir::Expr& call);
 

@@ -5,6 +5,7 @@
 
 #include "rules/eager_only.h"
 #include "rules/edits.h"
+#include "rules/purpose.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -104,8 +105,9 @@ std::string_view value_text(trace::Truth value) {
 // A marking in training only is for checkpoints. Any other may be there for a gradient that somebody asks for, in
 // compiled code too.
 bool is_workaround(const trace::Event& event) {
-  return event.where.module != nullptr && event.value == trace::Truth::Yes && event.needs_training &&
-         event.origin != trace::Origin::Parameter && is_assignment_of(*event.where.module, event.where.span, "True");
+  const ir::Module* module = event.where.module;
+  return module != nullptr && event.value == trace::Truth::Yes && event.origin != trace::Origin::Parameter &&
+         is_assignment_of(*module, event.where.span, "True") && is_for_training(*module, event.where.span);
 }
 
 void offer_repairs(Diagnostic& diagnostic, const trace::Event& event) {

@@ -662,6 +662,14 @@ def test_arguments_are_added_behind_the_last(check, tmp_path):
     assert "        y, use_reentrant=False,  # why\n" in repaired
 
 
+@pytest.mark.parametrize("mode", ["any", "train"])
+def test_a_marking_is_kept_out_of_compiled_code_in_every_mode(check, tmp_path, mode):
+    body = "class A(nn.Module):\n    def forward(self, x):\n        if self.training:\n            x.requires_grad = True\n        return x * 2\n"
+    (tmp_path / "m.py").write_text(HEAD + body)
+    check("--fix-only", "--mode", mode)
+    assert (tmp_path / "m.py").read_text() == HEAD + body.replace("if self", "if not torch.compiler.is_compiling() and self")
+
+
 def test_a_flag_goes_from_subclasses_in_other_files_too(check, tmp_path):
     (tmp_path / "base.py").write_text(HEAD + textwrap.dedent("""
         class Encoder(nn.Module):
