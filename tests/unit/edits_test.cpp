@@ -204,6 +204,7 @@ TEST_CASE("edits: lines are broken up where a condition must come between") {
   CHECK(guarded("HERE; b  # why\n") == "if c:\n    HERE\nb  # why\n");
   CHECK(guarded("a; HERE  # why\n") == "a\nif c:\n    HERE  # why\n");
   CHECK(guarded("a; HERE; b\n") == "a\nif c:\n    HERE\nb\n");
+  CHECK(guarded("HERE; \\\n  b\n") == "if c:\n    HERE\nb\n");  // the line goes on
   CHECK(guarded("if x: HERE; b\n") == "if x:\n    if c:\n        HERE\n    b\n");
   CHECK(guarded("def f():\n  if x:HERE\n  else: b\n") == "def f():\n  if x:\n    if c:\n      HERE\n  else: b\n");
   CHECK(guarded("try: a\nexcept (A,\n        B): HERE\n") ==
