@@ -91,7 +91,7 @@ class Comparison {
     const ir::SourceFile& before = *found->second.front().edit->place.source;
     const ir::SourceFile& now = *finding.place.source;
     const std::string_view text = now.line_text(now.position(finding.place.span.begin).line);
-    for (unsigned line = 1; line <= before.position(static_cast<std::uint32_t>(before.text().size())).line; ++line) {
+    for (unsigned line = 1; line <= before.line_count(); ++line) {
       if (before.line_text(line) == text) return true;
     }
     return false;

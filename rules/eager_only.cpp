@@ -2,6 +2,7 @@
 
 #include "rules/edits.h"
 #include "rules/purpose.h"
+#include "rules/wording.h"
 
 namespace fullgraph::rules {
 
@@ -17,13 +18,10 @@ std::vector<Edit> eager_only(const trace::Event& event) {
 void offer_eager_only(Diagnostic& diagnostic, const trace::Event& event) {
   const Purpose purpose = purpose_of(*event.where.module, event.where.span);
   if (purpose == Purpose::Other) return;
-  std::vector<Edit> edits = eager_only(event);
-  if (edits.empty()) return;
-  diagnostic.fixes.push_back({.applicability = Applicability::Safe,
-                              .message = purpose == Purpose::Check
-                                             ? "Check this only outside compiled code (`torch.compiler.is_compiling()`)"
-                                             : "Say this only outside compiled code (`torch.compiler.is_compiling()`)",
-                              .edits = std::move(edits)});
+  offer(diagnostic, Applicability::Safe,
+        std::string(purpose == Purpose::Check ? "Check" : "Say") +
+            " this only outside compiled code (`torch.compiler.is_compiling()`)",
+        eager_only(event));
 }
 
 }  // namespace fullgraph::rules

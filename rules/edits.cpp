@@ -200,7 +200,7 @@ class Editor {
     const auto blank = [](std::string_view text) { return text.empty() || text == "\r"; };
     const auto comment = [](std::string_view text) { return text.starts_with('#'); };
     const unsigned first = source.position(statement.begin).line, last = source.position(statement.end).line;
-    const unsigned lines = source.position(static_cast<std::uint32_t>(source.text().size())).line;
+    const unsigned lines = source.line_count();
     unsigned above = first;
     while (above > 1 && is(above - 1, comment)) --above;
     const bool apart = above > 1 && is(above - 1, blank) && last < lines && is(last + 1, blank);
@@ -253,7 +253,7 @@ bool is_assignment_of(const ir::Module& module, ir::Span target, std::string_vie
   const ir::Stmt& stmt = module.stmt(spots.back().id);
   if (stmt.kind != ir::StmtKind::Assign || stmt.items.count != 1) return false;
   const ir::Span only = module.expr(module.list(stmt.items)[0]).span;
-  return only.begin <= target.begin && target.end <= only.end && module.text(stmt.a) == value;
+  return only.contains(target) && module.text(stmt.a) == value;
 }
 
 Edits add_argument(const ir::Module& module, ir::Span call, std::string_view argument) {

@@ -13,10 +13,6 @@ bool line_break(char c) {
   return c == '\n' || c == '\r';
 }
 
-bool contains(ir::Span outer, ir::Span inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -77,7 +73,7 @@ std::vector<Spot> Layout::around(ir::Span span) const {
 void Layout::find(ir::Block block, const Spot& place, ir::Span span, std::vector<Spot>& out) const {
   for (std::size_t i = 0; i < block.count; ++i) {
     const ir::StmtId id = module_.stmt_lists[block.first + i];
-    if (!contains(span_of(id), span)) continue;
+    if (!span_of(id).contains(span)) continue;
     Spot spot = place;
     spot.id = id;
     spot.block = block;
@@ -97,7 +93,7 @@ bool Layout::understood(ir::Span span) const {
   const bool broken = std::ranges::any_of(
       module_.errors, [&](const ir::SyntaxError& error) { return error.span.begin <= end && begin <= error.span.end; });
   return !broken && std::ranges::none_of(module_.stmts, [&](const ir::Stmt& stmt) {
-    return stmt.kind == ir::StmtKind::Error && contains(span, stmt.span);
+    return stmt.kind == ir::StmtKind::Error && span.contains(stmt.span);
   });
 }
 
@@ -220,7 +216,7 @@ std::string Layout::deeper(ir::StmtId id, std::string_view indentation, std::str
 std::vector<ir::Span> Layout::strings_in(ir::Span span) const {
   std::vector<bool> part(module_.exprs.size(), false);  // the text between two fields of an f-string: no literal
   for (const ir::Expr& expr : module_.exprs) {
-    if (expr.kind != ir::ExprKind::FString || !contains(span, expr.span)) continue;
+    if (expr.kind != ir::ExprKind::FString || !span.contains(expr.span)) continue;
     for (const ir::ExprId item : module_.list(expr.items)) part[item.index] = true;
   }
   std::vector<ir::Span> out;
@@ -229,7 +225,7 @@ std::vector<ir::Span> Layout::strings_in(ir::Span span) const {
     if (expr.kind != ir::ExprKind::String && expr.kind != ir::ExprKind::Bytes && expr.kind != ir::ExprKind::FString)
       continue;
     if (part[i]) continue;
-    if (contains(span, expr.span) && std::ranges::any_of(source_.text(expr.span), line_break)) add_strings(expr, out);
+    if (span.contains(expr.span) && std::ranges::any_of(source_.text(expr.span), line_break)) add_strings(expr, out);
   }
   return out;
 }

@@ -11,17 +11,13 @@
 namespace fullgraph::rules {
 namespace {
 
-bool contains(ir::Span outer, ir::Span inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
 bool is_name(const ir::Module& module, ir::ExprId id, std::string_view name) {
   return id && module.expr(id).kind == ir::ExprKind::Name && module.expr(id).name.text() == name;
 }
 
 std::size_t mentions(const ir::Module& module, std::string_view name, ir::Span within) {
   return static_cast<std::size_t>(std::ranges::count_if(module.exprs, [&](const ir::Expr& expr) {
-    return expr.kind == ir::ExprKind::Name && expr.name.text() == name && contains(within, expr.span);
+    return expr.kind == ir::ExprKind::Name && expr.name.text() == name && within.contains(expr.span);
   }));
 }
 
@@ -34,7 +30,7 @@ struct Registration {
 
 std::size_t registrations_in(const ir::Module& module, ir::Span function) {
   return static_cast<std::size_t>(std::ranges::count_if(module.exprs, [&](const ir::Expr& expr) {
-    return expr.kind == ir::ExprKind::Attribute && contains(function, expr.span) &&
+    return expr.kind == ir::ExprKind::Attribute && function.contains(expr.span) &&
            expr.name.text() == "register_full_backward_hook";
   }));
 }
@@ -48,7 +44,7 @@ bool stays(const ir::Module& module, const ir::Function& function, ir::Symbol na
         given || (param.name == name && param.kind != ir::ParamKind::VarArgs && param.kind != ir::ParamKind::KwArgs);
   }
   const bool bound = std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
-    if (!contains(function.span, stmt.span) || stmt.kind == ir::StmtKind::Delete) return false;
+    if (!function.span.contains(stmt.span) || stmt.kind == ir::StmtKind::Delete) return false;
     const auto targets = module.list(stmt.items);
     return std::ranges::any_of(targets, [&](ir::ExprId target) {
       const ir::Span span = module.expr(target).span;
@@ -124,20 +120,20 @@ bool is_about_the_parameter(const ir::Module& module, const Hook& hook) {
     if (mentions(module, module.params[hook.function->params.first + i].name.text(), body) != 0) return false;
   }
   const bool leaves = std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
-    return contains(body, stmt.span) && (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break ||
-                                         stmt.kind == ir::StmtKind::Continue || stmt.kind == ir::StmtKind::FunctionDef);
+    return body.contains(stmt.span) && (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break ||
+                                        stmt.kind == ir::StmtKind::Continue || stmt.kind == ir::StmtKind::FunctionDef);
   });
   const bool long_string = std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
     const bool text = expr.kind == ir::ExprKind::String || expr.kind == ir::ExprKind::FString;
-    return text && contains(body, expr.span) && module.source->text(expr.span).find('\n') != std::string_view::npos;
+    return text && body.contains(expr.span) && module.source->text(expr.span).find('\n') != std::string_view::npos;
   });
   const ir::Span head{hook.function->name_span.end, body.begin};
   const bool captures = std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
     const bool later = expr.kind == ir::ExprKind::Lambda || expr.kind == ir::ExprKind::Yield ||
                        expr.kind == ir::ExprKind::YieldFrom || expr.kind == ir::ExprKind::GeneratorExp;
-    return later && contains(body, expr.span);
+    return later && body.contains(expr.span);
   });
-  const bool comment = std::ranges::any_of(module.comments, [&](ir::Span span) { return contains(head, span); });
+  const bool comment = std::ranges::any_of(module.comments, [&](ir::Span span) { return head.contains(span); });
   return !leaves && !long_string && !captures && !comment;
 }
 

@@ -8,23 +8,19 @@
 namespace fullgraph::rules {
 namespace {
 
-bool contains(ir::Span outer, ir::Span inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
 // Does anything in the place bind a name or wait for somebody?
 bool acts(const ir::Module& module, ir::Span place) {
   return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
     const bool acting = expr.kind == ir::ExprKind::NamedExpr || expr.kind == ir::ExprKind::Await ||
                         expr.kind == ir::ExprKind::Yield || expr.kind == ir::ExprKind::YieldFrom;
-    return acting && contains(place, expr.span);
+    return acting && place.contains(expr.span);
   });
 }
 
 // Are all calls in this place known to change nothing?
 bool is_harmless(const ir::Module& module, ir::Span place) {
   return std::ranges::all_of(module.exprs, [&](const ir::Expr& expr) {
-    return expr.kind != ir::ExprKind::Call || !contains(place, expr.span) || changes_nothing(callee_of(module, expr));
+    return expr.kind != ir::ExprKind::Call || !place.contains(expr.span) || changes_nothing(callee_of(module, expr));
   });
 }
 
@@ -98,7 +94,7 @@ bool is_for_training(const ir::Module& module, ir::Span span) {
     if (!spot.owner || spot.clause != Clause::Body || module.stmt(spot.owner).kind != ir::StmtKind::If) return false;
     const ir::Span test = module.expr(module.stmt(spot.owner).a).span;
     return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-      return expr.kind == ir::ExprKind::Attribute && expr.name.text() == "training" && contains(test, expr.span);
+      return expr.kind == ir::ExprKind::Attribute && expr.name.text() == "training" && test.contains(expr.span);
     });
   });
 }

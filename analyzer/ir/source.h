@@ -12,6 +12,7 @@ namespace fullgraph::ir {
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
+  [[nodiscard]] bool contains(Span other) const { return begin <= other.begin && other.end <= end; }
   friend bool operator==(Span, Span) = default;
 };
 static_assert(sizeof(Span) == 8);

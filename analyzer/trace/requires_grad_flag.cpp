@@ -26,10 +26,6 @@ using ir::Symbol;
 
 namespace {
 
-bool contains(Span outer, Span inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
 bool is_self(const ir::Module& module, const Expr& attribute) {
   const Expr& object = module.expr(attribute.a);
   return object.kind == ExprKind::Name && object.name.text() == "self";
@@ -63,10 +59,10 @@ std::size_t mentions(const ir::Module& module, std::string_view name) {
 std::vector<std::pair<Symbol, Span>> flags_around(const ir::Module& module, Span place) {
   std::vector<std::pair<Symbol, Span>> result;
   for (const Stmt& stmt : module.stmts) {
-    if (stmt.kind != StmtKind::If || !contains(stmt.span, place)) continue;
+    if (stmt.kind != StmtKind::If || !stmt.span.contains(place)) continue;
     const Span test = module.expr(stmt.a).span;
     for (const Expr& expr : module.exprs) {
-      if (expr.kind == ExprKind::Attribute && contains(test, expr.span) && is_self(module, expr) &&
+      if (expr.kind == ExprKind::Attribute && test.contains(expr.span) && is_self(module, expr) &&
           expr.name != names::training)
         result.emplace_back(expr.name, expr.span);
     }
@@ -81,7 +77,7 @@ std::vector<std::pair<Symbol, Span>> set_by_constructor(const ClassObject& cls) 
   for (const ir::Function& function : module.functions) {
     if (function.name != names::init || !function.owner || &module.cls(function.owner) != cls.cls) continue;
     for (const Stmt& stmt : module.stmts) {
-      if (stmt.kind != StmtKind::Assign || !contains(function.span, stmt.span)) continue;
+      if (stmt.kind != StmtKind::Assign || !function.span.contains(stmt.span)) continue;
       if (module.expr(stmt.a).kind != ExprKind::True) continue;
       const Expr& target = module.expr(module.list(stmt.items)[0]);
       if (target.kind == ExprKind::Attribute) result.emplace_back(target.name, stmt.span);
@@ -129,12 +125,12 @@ std::optional<std::vector<Location>> uses_of_flag(const ir::Module& module, Symb
       const Stmt& only = module.stmt(*module.block(stmt.body).begin());
       if (!is_marking(module, only)) continue;
       explained = module.expr(stmt.a).span;
-      if (std::ranges::none_of(left, [&](Span span) { return contains(explained, span); })) continue;
+      if (std::ranges::none_of(left, [&](Span span) { return explained.contains(span); })) continue;
       result.push_back({&module, only.span});
     } else {
       continue;
     }
-    std::erase_if(left, [&](Span span) { return contains(explained, span); });
+    std::erase_if(left, [&](Span span) { return explained.contains(span); });
   }
   if (!left.empty()) return std::nullopt;
   return result;
