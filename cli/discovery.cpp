@@ -11,7 +11,7 @@
 
 #include "cli/files.h"
 #include "cli/glob.h"
-#include "cli/process.h"
+#include "validator/process.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -146,24 +146,29 @@ class Finder {
     return walk(folder);
   }
 
+  // What git prints; nothing when it fails. Variables whose names begin with "GIT_" are not handed on: inside a git
+  // hook they would point git at another repository.
+  static std::optional<std::string> run_git(const std::string& folder, const std::vector<std::string>& arguments) {
+    validator::Command command;
+    command.arguments = {"git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", folder};
+    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+    command.unset = {"GIT_*"};
+    command.errors = validator::Stderr::Discarded;
+    auto done = validator::run(command);
+    if (!done || done->end != validator::End::Exited || done->status != 0) return std::nullopt;
+    return std::move(done->output);
+  }
+
   // What git tracks or would track below `folder`, relative to it. Nothing: ask the file system. `fsmonitor` is
   // switched off because it names a program that git would start; a repository of another owner is read all the same,
   // since nothing in it is run.
   std::optional<std::vector<std::string>> list_with_git(const std::string& folder) {
-    const std::vector<std::string> git = {"git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", folder};
-    std::vector<std::string> command = git;
-    command.insert(command.end(), {"ls-files", "-co", "--exclude-standard", "-z"});
-    const Result<Output> listing = run(command);
-    if (!listing || listing->status != 0) return std::nullopt;
-    if (listing->text.empty()) {
-      // Nothing there, or the whole folder is ignored: then it was named for a reason.
-      command = git;
-      command.insert(command.end(), {"check-ignore", "-q", "."});
-      const Result<Output> ignored = run(command);
-      if (ignored && ignored->status == 0) return std::nullopt;
-    }
+    const auto listing = run_git(folder, {"ls-files", "-co", "--exclude-standard", "-z"});
+    if (!listing) return std::nullopt;
+    // Nothing there, or the whole folder is ignored: then it was named for a reason.
+    if (listing->empty() && run_git(folder, {"check-ignore", "-q", "."})) return std::nullopt;
     std::vector<std::string> out;
-    std::string_view rest = listing->text;
+    std::string_view rest = *listing;
     while (!rest.empty()) {
       const std::size_t end = rest.find('\0');
       out.emplace_back(rest.substr(0, end));

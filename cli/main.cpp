@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/validate.h"
 
 namespace {
 
@@ -28,6 +29,8 @@ int run(int argc, char** argv) {
   switch (command->kind) {
     case Command::Kind::Check:
       return check(command->check, working_directory);
+    case Command::Kind::Validate:
+      return validate(*command->validate, working_directory);
     case Command::Kind::Rule:
       return show_rule(*command);
     case Command::Kind::Config:

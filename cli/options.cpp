@@ -3,12 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <thread>
 
 #include "cli/config.h"
 #include "cli/files.h"
 #include "cli/nearest.h"
+#include "cli/validate.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -122,6 +124,78 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
   check.add_flag("!--no-progress,--progress", out.progress, "Show a progress bar on a terminal (default)");
 }
 
+// What flags of `validate` leave behind besides ValidateOptions.
+struct ValidateFlags {
+  CheckFlags check;
+  std::string before, after, patch, output_file, python;
+  std::string timeout = "300", memory_limit, shard = "1/1", processes = "1", repetitions = "5";
+};
+
+// A repeatable flag whose values may be separated by commas.
+void add_names(CLI::App& app, Names& into, const std::string& name, const std::string& value, const std::string& help,
+               bool split = true) {
+  CLI::Option* option = app.add_option(name, into, help);
+  option->type_name(value)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (split) option->delimiter(',');
+}
+
+void add_validate(CLI::App& validate, ValidateFlags& flags, ValidateOptions& out) {
+  validate.add_option("paths", out.paths, "An archive (.pt, .pt2) or C++ source; two: before and after a change")
+      ->type_name("PATH");
+
+  validate.option_defaults()->group("Cases");
+  add_names(validate, out.entries, "--entry", "FILE:FUNCTION",
+            "A function (also pkg.module:function) that returns (module or callable, args, kwargs[, loss])", false);
+  add_names(validate, out.transformers, "--transformers", "MODEL_TYPE,…",
+            "A small model of the installed transformers with random weights");
+  add_names(validate, out.only, "--case", "NAME,…", "Only these cases of the configuration");
+  add_names(validate, out.inputs, "--input", "SPEC", "Input of an archive: f32[2,16000], or a file of tensors", false);
+  validate.add_option("--shard", flags.shard, "Run the Kth of N parts of the cases")->type_name("K/N");
+  validate.add_flag("--list", out.list, "List the cases, and stop");
+
+  validate.option_defaults()->group("Before and after");
+  validate.add_option("--before", flags.before, "Folder of the sources before a change")->type_name("DIR");
+  validate.add_option("--after", flags.after, "Folder of the sources after it")->type_name("DIR");
+  validate.add_option("--patch", flags.patch, "The change as a patch; it is made in a copy")->type_name("FILE");
+  validate.add_flag("--fix", out.fix, "The change is what `check --fix` would do; it is made in a copy");
+  validate.add_flag("--unsafe-fixes", out.unsafe_fixes, "The same with fixes that change behaviour");
+
+  validate.option_defaults()->group("Runs");
+  add_names(validate, out.modes, "--modes", "MODE,…", "train, eval, decode (default: train,eval)");
+  add_names(validate, out.checkpointing, "--checkpointing", "KIND,…",
+            "none, non-reentrant, reentrant (default: none); for models with gradient_checkpointing_enable");
+  validate.add_option("--device", out.device, "auto, cpu or cuda (default: auto)")->type_name("DEVICE");
+  validate.add_option("--backend", out.backend, "Backend of torch.compile (default: eager)")->type_name("NAME");
+  validate.add_option("--nproc", flags.processes, "Run under torchrun with N processes")->type_name("N");
+  validate.add_option("--repeat", flags.repetitions, "How often calls are timed; 0: not at all (default: 5)")
+      ->type_name("N");
+  validate.add_option("--timeout", flags.timeout, "Seconds for each run (default: 300)")->type_name("S");
+  validate.add_option("--memory-limit", flags.memory_limit, "As 8G; default: half of the machine's")->type_name("SIZE");
+  validate.add_option("--python", flags.python, "The interpreter; default: that of the project's environment")
+      ->type_name("PROGRAM");
+  add_list(validate, flags.check, "--src", "src", "DIR", "Folders of own sources (default: . and src)", false);
+
+  validate.option_defaults()->group("Findings");
+  add_list(validate, flags.check, "--select", "select", "RULE,…", "Rules whose findings are checked and repaired");
+  add_list(validate, flags.check, "--ignore", "ignore", "RULE,…", "Rules to leave out");
+  add_text(validate, flags.check, "--baseline", "baseline", "FILE", "Accept the findings in this file");
+  validate.add_flag("--update-baseline", out.check.update_baseline, "Take what was refuted out of the baseline file");
+
+  validate.option_defaults()->group("Configuration");
+  validate.add_option("--config", flags.check.configs, "A configuration file, or one KEY=VALUE in TOML")
+      ->type_name("FILE|KEY=VALUE")
+      ->allow_extra_args(false);
+  validate.add_flag("--isolated", out.check.isolated, "Read no configuration files");
+
+  validate.option_defaults()->group("Output");
+  validate.add_option("--output-format", out.format, "text, json or html")->type_name("FORMAT");
+  validate.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
+  validate.add_option("--merge", out.merge, "Join results in JSON into one report, and run nothing")->type_name("FILE");
+  validate.add_option("--color", flags.check.color, "auto, always or never")->type_name("WHEN");
+  validate.add_flag("-q,--quiet", out.check.quiet, "Say nothing while it runs");
+  validate.add_flag("-v,--verbose", out.check.verbose, "Say what is being done");
+}
+
 Result<void> set_key(Settings& settings, const std::string& name, Value value, const std::string& base) {
   const auto key = std::ranges::find(keys(), name, &Key::name);
   if (key == keys().end()) return usage("unknown key `" + name + "`");
@@ -216,6 +290,101 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
   return {};
 }
 
+Result<unsigned> number_of(const std::string& flag, const std::string& text, unsigned least) {
+  unsigned out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || out < least)
+    return usage(fmt::format("{}: `{}` is no whole number from {} on", flag, text, least));
+  return out;
+}
+
+// "1.5" in seconds.
+Result<std::chrono::milliseconds> seconds_of(const std::string& flag, const std::string& text) {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || !(out > 0) || out > 1e7)
+    return usage(flag + ": `" + text + "` is no number of seconds");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(out * 1000));
+}
+
+// "512M" in bytes.
+Result<std::uint64_t> bytes_of(const std::string& flag, const std::string& text) {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  const std::string_view unit(end, text.data() + text.size());
+  const std::size_t power = unit.empty() ? 0 : std::string_view("BKMGT").find(unit[0]);
+  if (error != std::errc() || unit.size() > 1 || power == std::string_view::npos || !(out > 0))
+    return usage(flag + ": `" + text + "` is no size (as 512M or 8G)");
+  return static_cast<std::uint64_t>(out * static_cast<double>(std::uint64_t{1} << (10 * power)));
+}
+
+Result<Shard> shard_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string::npos) {
+    const auto number = number_of("--shard", text.substr(0, slash), 1);
+    const auto of = number_of("--shard", text.substr(slash + 1), 1);
+    if (number && of && *number <= *of) return Shard{*number, *of};
+  }
+  return usage("--shard: `" + text + "` is not K/N with K from 1 to N");
+}
+
+Result<void> all_of(const std::string& flag, const Names& given, const Names& allowed) {
+  for (const std::string& name : given) {
+    if (std::ranges::find(allowed, name) != allowed.end()) continue;
+    std::string list;
+    for (const std::string& value : allowed) list += (list.empty() ? "" : ", ") + value;
+    return usage(flag + ": `" + name + "` is no value" + suggestion(name, allowed) + " (one of: " + list + ")");
+  }
+  return {};
+}
+
+// Which options exclude each other, and which need one another.
+Result<void> check_combination(const ValidateOptions& out) {
+  const bool repairs = out.fix || out.unsafe_fixes;
+  if (out.after.has_value() + out.patch.has_value() + repairs > 1)
+    return usage("--after, --patch and --fix exclude each other: each says what the change is");
+  if (out.before && !out.after) return usage("--before needs --after");
+  if (!out.paths.empty() && (!out.entries.empty() || !out.transformers.empty()))
+    return usage("archives and Python models cannot be validated in one run");
+  return {};
+}
+
+Result<void> finish(ValidateOptions& out, const ValidateFlags& flags, const std::string& working_directory) {
+  if (auto done = finish(out.check, flags.check, working_directory); !done) return done;
+  for (const auto& [text, path] : {std::pair{&flags.before, &out.before}, std::pair{&flags.after, &out.after},
+                                   std::pair{&flags.patch, &out.patch}}) {
+    if (!text->empty()) *path = absolute_path(*text, working_directory);
+  }
+  if (!flags.output_file.empty() && flags.output_file != "-")
+    out.output_file = absolute_path(flags.output_file, working_directory);
+  if (!flags.python.empty()) out.python = flags.python;
+  for (const auto& [flag, text, least, into] : {std::tuple{"--nproc", &flags.processes, 1u, &out.processes},
+                                                std::tuple{"--repeat", &flags.repetitions, 0u, &out.repetitions}}) {
+    const auto number = number_of(flag, *text, least);
+    if (!number) return std::unexpected(number.error());
+    *into = *number;
+  }
+  const auto timeout = seconds_of("--timeout", flags.timeout);
+  if (!timeout) return std::unexpected(timeout.error());
+  out.timeout = *timeout;
+  if (!flags.memory_limit.empty()) {
+    const auto limit = bytes_of("--memory-limit", flags.memory_limit);
+    if (!limit) return std::unexpected(limit.error());
+    out.memory_limit = *limit;
+  }
+  const auto shard = shard_of(flags.shard);
+  if (!shard) return std::unexpected(shard.error());
+  out.shard = *shard;
+  for (const auto& [flag, given, allowed] :
+       {std::tuple{"--modes", out.modes, Names{"train", "eval", "decode"}},
+        std::tuple{"--checkpointing", out.checkpointing, Names{"none", "non-reentrant", "reentrant"}},
+        std::tuple{"--output-format", Names{out.format}, Names{"text", "json", "html"}},
+        std::tuple{"--device", Names{out.device}, Names{"auto", "cpu", "cuda"}}}) {
+    if (auto checked = all_of(flag, given, allowed); !checked) return checked;
+  }
+  return check_combination(out);
+}
+
 // All names of the options of `app`, with their dashes.
 Names option_names(const CLI::App& app) {
   Names out;
@@ -294,6 +463,10 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
 
   CLI::App* check = app.add_subcommand("check", "Lint files and folders");
   add_check(*check, flags, out.check);
+  ValidateFlags validate_flags;
+  auto validate_options = std::make_shared<ValidateOptions>();
+  CLI::App* validate = app.add_subcommand("validate", "Run models, and see what holds of findings and repairs");
+  add_validate(*validate, validate_flags, *validate_options);
   CLI::App* rule_command = app.add_subcommand("rule", "Print the documentation of a rule, or list the rules");
   rule_command->add_option("rule", rule, "Code or name")->type_name("RULE");
   rule_command->add_flag("--all", out.all, "All rules");
@@ -334,6 +507,11 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   if (check->parsed()) {
     out.kind = Command::Kind::Check;
     if (auto done = finish(out.check, flags, working_directory); !done) return std::unexpected(done.error());
+  } else if (validate->parsed()) {
+    out.kind = Command::Kind::Validate;
+    if (auto done = finish(*validate_options, validate_flags, working_directory); !done)
+      return std::unexpected(done.error());
+    out.validate = std::move(validate_options);
   } else if (rule_command->parsed() || !explain.empty()) {
     out.kind = Command::Kind::Rule;
     if (!rule.empty()) out.rule = rule;

@@ -1,6 +1,7 @@
 // The command line, parsed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,12 @@ struct CheckOptions {
   bool progress = true;
 };
 
+struct ValidateOptions;  // validate.h
+
 struct Command {
-  enum class Kind { Check, Rule, Config, Dump, Version, Clean, Print } kind = Kind::Print;
+  enum class Kind { Check, Validate, Rule, Config, Dump, Version, Clean, Print } kind = Kind::Print;
   CheckOptions check;
+  std::shared_ptr<const ValidateOptions> validate;
   std::optional<std::string> rule;  // code or name; nothing: a list
   bool all = false;                 // rule --all
   bool coverage = false;            // rule --coverage

@@ -7,7 +7,7 @@
 
 namespace fullgraph {
 
-enum class ErrorKind { Usage, Configuration, Io, Encoding, TooLarge, Syntax, Internal };
+enum class ErrorKind { Usage, Configuration, Io, Encoding, TooLarge, Syntax, Interrupted, Internal };
 
 // Where an error is; line and column count from 1, 0 means unknown.
 struct ErrorLocation {

@@ -4,8 +4,8 @@
 
 #include "cli/discovery.h"
 #include "cli/glob.h"
-#include "cli/process.h"
 #include "tests/unit/temporary_folder.h"
+#include "validator/process.h"
 
 using namespace fullgraph;
 using namespace fullgraph::cli;
@@ -27,7 +27,7 @@ using Files = std::vector<std::string>;
 void git(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   std::vector<std::string> command = {"git", "-C", folder.path()};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto done = run(command);
+  const auto done = validator::run({.arguments = command});
   REQUIRE(done);
   REQUIRE(done->status == 0);
 }
@@ -151,7 +151,7 @@ TEST_CASE("discovery: deleted files are not listed, nested repositories are") {
   folder.write("inner/b.py", "");
   folder.write("inner/c.py", "");
   folder.write("inner/.gitignore", "c.py\n");
-  REQUIRE(run({"git", "-C", folder.path() + "/inner", "init", "-q"})->status == 0);
+  REQUIRE(validator::run({.arguments = {"git", "-C", folder.path() + "/inner", "init", "-q"}})->status == 0);
   CHECK(found(folder) == Files{"a.py", "inner/b.py"});
 }
 

@@ -1,0 +1,83 @@
+#include "cli/validate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/commands.h"
+#include "cli/files.h"
+#include "validator/report.h"
+
+namespace fullgraph::cli {
+namespace {
+
+using validator::ValidationResult;
+
+// The results of several machines as one. Cases come in the order of their names, whatever the order of the files.
+Result<ValidationResult> merged(const std::vector<std::string>& files, const std::string& working_directory) {
+  ValidationResult out;
+  for (const std::string& file : files) {
+    auto text = read_file(absolute_path(file, working_directory));
+    if (!text) return std::unexpected(text.error());
+    auto part = validator::read_json(*text, file);
+    if (!part) return std::unexpected(part.error());
+    if (out.torch.empty()) {
+      ValidationResult first = std::move(*part);
+      std::ranges::move(first.errors, std::back_inserter(out.errors));
+      std::ranges::move(first.cases, std::back_inserter(out.cases));
+      out.version = first.version;
+      out.torch = first.torch;
+      out.python = first.python;
+      out.before = first.before;
+      out.after = first.after;
+      continue;
+    }
+    if (!part->torch.empty() && part->torch != out.torch) {
+      return std::unexpected(Error{ErrorKind::Usage,
+                                   fmt::format("results of torch {} and {} cannot be merged", out.torch, part->torch),
+                                   ErrorLocation{file}});
+    }
+    std::ranges::move(part->errors, std::back_inserter(out.errors));
+    std::ranges::move(part->cases, std::back_inserter(out.cases));
+  }
+  std::ranges::stable_sort(out.cases, {}, &validator::Case::name);
+  return out;
+}
+
+}  // namespace
+
+int deliver(const ValidationResult& result, const ValidateOptions& options) {
+  std::string text;
+  if (options.format == "json") {
+    text = validator::render_json(result);
+  } else {
+    const bool color = options.output_file ? options.check.color == Color::Always
+                                           : use_color(options.check.color, STDOUT_FILENO);
+    text = validator::render_text(result, color);
+  }
+  if (!options.output_file) {
+    if (!print(text)) return exit_error;
+  } else if (auto written = write_atomically(*options.output_file, text); !written) {
+    print_error(written.error());
+    return exit_error;
+  }
+  return validator::exit_status_of(result);
+}
+
+int validate(const ValidateOptions& options, const std::string& working_directory) {
+  if (!options.merge.empty()) {
+    const auto result = merged(options.merge, working_directory);
+    if (result) return deliver(*result, options);
+    print_error(result.error());
+    return exit_error;
+  }
+  print_error({ErrorKind::Usage,
+               "nothing to validate: give --entry, --transformers or an archive, or put [[tool.fullgraph.case]] into "
+               "the configuration",
+               {}});
+  return exit_error;
+}
+
+}  // namespace fullgraph::cli

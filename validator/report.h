@@ -1,0 +1,16 @@
+// A result as text for people, and as JSON for programs (docs/validate.md describes it).
+#pragma once
+
+#include <string>
+
+#include "validator/result.h"
+
+namespace fullgraph::validator {
+
+std::string render_text(const ValidationResult& result, bool color);
+std::string render_json(const ValidationResult& result);
+
+// What render_json wrote, for `--merge`. `file` is for messages.
+Result<ValidationResult> read_json(const std::string& text, const std::string& file);
+
+}  // namespace fullgraph::validator
