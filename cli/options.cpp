@@ -150,6 +150,8 @@ void add_validate(CLI::App& validate, ValidateFlags& flags, ValidateOptions& out
             "A small model of the installed transformers with random weights");
   add_names(validate, out.only, "--case", "NAME,…", "Only these cases of the configuration");
   add_names(validate, out.inputs, "--input", "SPEC", "Input of an archive: f32[2,16000], or a file of tensors", false);
+  validate.add_option("--module", out.module, "Expression that makes the module of C++ sources: \"Net(16)\"")
+      ->type_name("CODE");
   validate.add_option("--shard", flags.shard, "Run the Kth of N parts of the cases")->type_name("K/N");
   validate.add_flag("--list", out.list, "List the cases, and stop");
 

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/files.h"
+#include "cli/validate_graphs.h"
 #include "validator/report.h"
 
 namespace fullgraph::cli {
@@ -53,8 +54,8 @@ int deliver(const ValidationResult& result, const ValidateOptions& options) {
   if (options.format == "json") {
     text = validator::render_json(result);
   } else {
-    const bool color = options.output_file ? options.check.color == Color::Always
-                                           : use_color(options.check.color, STDOUT_FILENO);
+    const bool color =
+        options.output_file ? options.check.color == Color::Always : use_color(options.check.color, STDOUT_FILENO);
     text = validator::render_text(result, color);
   }
   if (!options.output_file) {
@@ -73,6 +74,7 @@ int validate(const ValidateOptions& options, const std::string& working_director
     print_error(result.error());
     return exit_error;
   }
+  if (!options.paths.empty()) return validate_graphs(options, working_directory);
   print_error({ErrorKind::Usage,
                "nothing to validate: give --entry, --transformers or an archive, or put [[tool.fullgraph.case]] into "
                "the configuration",

@@ -24,8 +24,9 @@ struct ValidateOptions {
   // configuration.
   std::vector<std::string> paths;
   std::vector<std::string> entries, transformers;
-  std::vector<std::string> only;  // names of cases of the configuration
+  std::vector<std::string> only;    // names of cases of the configuration
   std::vector<std::string> inputs;  // of archives: "f32[2,16000]" or a file of tensors
+  std::string module;               // of C++ sources: the expression that makes the module, "Net(16)"
 
   // What is compared.
   std::optional<std::string> before, after;  // folders, absolute
@@ -46,10 +47,10 @@ struct ValidateOptions {
   bool list = false;  // print the cases and stop
 
   // What comes out.
-  std::vector<std::string> merge;  // result files to join; nothing is run then
-  std::string format = "text";     // text, json, html
+  std::vector<std::string> merge;          // result files to join; nothing is run then
+  std::string format = "text";             // text, json, html
   std::optional<std::string> output_file;  // absolute
-  CheckOptions check;  // rules, configuration, baseline, colours of the linter that runs beside
+  CheckOptions check;                      // rules, configuration, baseline, colours of the linter that runs beside
 };
 
 int validate(const ValidateOptions& options, const std::string& working_directory);

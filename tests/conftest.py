@@ -10,6 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "fullgraph-build"
+PROGRAM = pathlib.Path(os.environ.get("FULLGRAPH_BIN") or ROOT / "build" / "bin" / "fullgraph")
 
 
 class Result:
@@ -33,8 +34,7 @@ class Result:
 
 def run_fullgraph(*args, stdin: str | bytes = "", cwd=None, env: dict | None = None, timeout: float = 120) -> Result:
     """`fullgraph ARGS`, without a terminal and with an own, empty user configuration."""
-    program = os.environ.get("FULLGRAPH_BIN", ROOT / "build" / "bin" / "fullgraph")
-    command = [str(program), *map(str, args)]
+    command = [str(PROGRAM), *map(str, args)]
     environment = {**os.environ, "NO_COLOR": "1", "XDG_CONFIG_HOME": "/nonexistent", **(env or {})}
     raw = stdin if isinstance(stdin, bytes) else stdin.encode()
     done = subprocess.run(command, input=raw, capture_output=True, cwd=cwd or ROOT, env=environment, timeout=timeout)

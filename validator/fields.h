@@ -81,6 +81,7 @@ void fields(Visitor& visit, Compared& it) {
 template <class Visitor>
 void fields(Visitor& visit, Comparison& it) {
   visit("tensors", it.tensors);
+  visit("others", it.others);
   visit("note", it.note);
 }
 

@@ -90,7 +90,7 @@ struct Reader {
   }
 
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   bool read(const Json& json, T& value) {
     if (std::same_as<T, bool> ? !json.is_boolean() : !json.is_number()) return false;
     value = json.get<T>();
@@ -123,7 +123,7 @@ struct Reader {
   }
 
   template <class T>
-    requires std::is_class_v<T>
+  requires std::is_class_v<T>
   bool read(const Json& json, T& value) {
     if (!json.is_object()) return false;
     Reader reader{json, wrong};
@@ -164,12 +164,9 @@ Json summary_of(const ValidationResult& result) {
   Json findings = Json::object();
   for (std::size_t i = 0; i < verdicts.size(); ++i)
     findings[std::string(name_of(static_cast<Verdict>(i)))] = verdicts[i];
-  return {{"cases", result.cases.size()},
-          {"runs", runs},
-          {"cases_with_failures", failures},
-          {"cases_with_problems", problems},
-          {"findings", std::move(findings)},
-          {"exit_status", exit_status_of(result)}};
+  return {{"cases", result.cases.size()},    {"runs", runs},
+          {"cases_with_failures", failures}, {"cases_with_problems", problems},
+          {"findings", std::move(findings)}, {"exit_status", exit_status_of(result)}};
 }
 
 }  // namespace
@@ -188,9 +185,9 @@ Result<ValidationResult> read_json(const std::string& text, const std::string& f
   const auto json = parse(text, file);
   if (!json) return std::unexpected(json.error());
   if (const auto found = json->find("schema"); found == json->end() || *found != schema) {
-    return std::unexpected(
-        Error{ErrorKind::Syntax, "this is no result of `fullgraph validate` in a form that this version knows",
-              ErrorLocation{file}});
+    return std::unexpected(Error{ErrorKind::Syntax,
+                                 "this is no result of `fullgraph validate` in a form that this version knows",
+                                 ErrorLocation{file}});
   }
   return read_as<ValidationResult>(*json, file);
 }

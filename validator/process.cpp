@@ -102,8 +102,7 @@ class Running {
     kill_all();
     if (open) read_for(0);
     close(output_);
-    if (Interruptions::signal() != 0)
-      return std::unexpected(Error{ErrorKind::Interrupted, "ended by a signal", {}});
+    if (Interruptions::signal() != 0) return std::unexpected(Error{ErrorKind::Interrupted, "ended by a signal", {}});
     return result();
   }
 

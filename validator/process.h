@@ -1,9 +1,9 @@
 // Running another program under limits, and leaving nothing of it behind.
 //
 // A contained program gets a session of its own. When it ends, or is ended, everything that it started is killed as
-// well, also what left the session: orphans come to this process, which finds them by their parent. Memory is watched from here
-// as the sum of what all of its processes hold, since a limit of the address space (RLIMIT_AS) means nothing for a
-// process with CUDA, which reserves far more than it uses, nor for several processes together.
+// well, also what left the session: orphans come to this process, which finds them by their parent. Memory is watched
+// from here as the sum of what all of its processes hold, since a limit of the address space (RLIMIT_AS) means nothing
+// for a process with CUDA, which reserves far more than it uses, nor for several processes together.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ namespace fullgraph::validator {
 enum class Stderr : std::uint8_t { Merged, Discarded };
 
 struct Command {
-  std::vector<std::string> arguments;  // [0] is looked up in PATH
-  std::string directory = {};               // where it runs; empty: here
+  std::vector<std::string> arguments;                         // [0] is looked up in PATH
+  std::string directory = {};                                 // where it runs; empty: here
   std::vector<std::pair<std::string, std::string>> set = {};  // environment variables
   std::vector<std::string> unset = {};                        // names; "GIT_*": all that begin so
   Stderr errors = Stderr::Merged;

@@ -82,8 +82,9 @@ bool newly_bypassed(const Run& run) {
 }  // namespace
 
 std::string title_of(const Run& run) {
-  return run.checkpointing.empty() || run.checkpointing == "none" ? run.mode
-                                                                  : run.mode + ", " + run.checkpointing + " checkpoints";
+  return run.checkpointing.empty() || run.checkpointing == "none"
+             ? run.mode
+             : run.mode + ", " + run.checkpointing + " checkpoints";
 }
 
 const Side& last_side(const Run& run) {
@@ -103,6 +104,7 @@ std::vector<std::string> problems_of(const Case& one) {
     if (newly_bypassed(run)) out.push_back(title + ": compiled graphs are never called");
     std::vector<std::string> changed;
     for (const Compared& tensor : unequal(run.change)) changed.push_back(in_words(tensor));
+    if (run.change) changed.insert(changed.end(), run.change->others.begin(), run.change->others.end());
     if (!changed.empty()) out.push_back(sentence(title, "the change makes a difference", changed));
   }
   for (const FindingVerdict& finding : one.findings) {
@@ -116,6 +118,11 @@ bool has_failure(const Case& one) {
   return one.failure || std::ranges::any_of(one.runs, [](const Run& run) {
            return run.before.failure || (run.after && run.after->failure);
          });
+}
+
+bool was_skipped(const Case& one) {
+  return !one.runs.empty() &&
+         std::ranges::all_of(one.runs, [](const Run& run) { return !last_side(run).skipped.empty(); });
 }
 
 int exit_status_of(const ValidationResult& result) {

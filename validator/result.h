@@ -68,13 +68,13 @@ struct GraphBreak {
 // What Dynamo made of one run.
 struct Capture {
   std::vector<GraphBreak> breaks;
-  unsigned graphs = 0;                  // captured
-  unsigned operators = 0;               // in all of them
-  unsigned never_called = 0;            // graphs that were compiled and then bypassed whenever their code ran
-  unsigned recompiles = 0;              // frames compiled again since a guard failed
-  std::optional<bool> fullgraph;        // does fullgraph=True work?
-  std::string fullgraph_error;          // if not, why
-  std::vector<std::string> bypassed;    // where graphs that were never called come from: "file:line function"
+  unsigned graphs = 0;                // captured
+  unsigned operators = 0;             // in all of them
+  unsigned never_called = 0;          // graphs that were compiled and then bypassed whenever their code ran
+  unsigned recompiles = 0;            // frames compiled again since a guard failed
+  std::optional<bool> fullgraph;      // does fullgraph=True work?
+  std::string fullgraph_error;        // if not, why
+  std::vector<std::string> bypassed;  // where graphs that were never called come from: "file:line function"
 };
 
 // Measured several times after warm-up.
@@ -104,7 +104,7 @@ enum class Equality : std::uint8_t {
 
 // One output or gradient of two runs.
 struct Compared {
-  std::string name;     // "output.logits", "grad feature_extractor.conv_layers.0.conv.weight"
+  std::string name;  // "output.logits", "grad feature_extractor.conv_layers.0.conv.weight"
   bool gradient = false;
   Equality equality = Equality::Equal;
   std::optional<double> largest;  // largest absolute difference
@@ -112,8 +112,9 @@ struct Compared {
 };
 
 struct Comparison {
-  std::vector<Compared> tensors;  // all that were compared, in the order of the model
-  std::string note;               // why something was not compared; may be empty
+  std::vector<Compared> tensors;    // all that were compared, in the order of the model
+  std::vector<std::string> others;  // what is no tensor and differs: hooks that no longer run
+  std::string note;                 // why something was not compared; may be empty
 };
 
 // One run on one side.
@@ -121,12 +122,12 @@ struct Side {
   std::optional<Failure> failure;
   std::string skipped;  // why it was left out (no GPU, say); empty: it was not
   std::optional<Capture> capture;
-  std::vector<Gradient> gradients;       // of the eager run, of all parameters that require one
-  std::vector<HookCount> hooks;          // that ran in the eager run; empty also when there are none
-  std::optional<Comparison> compiled;    // compiled against eager
+  std::vector<Gradient> gradients;                    // of the eager run, of all parameters that require one
+  std::vector<HookCount> hooks;                       // that ran in the eager run; empty also when there are none
+  std::optional<Comparison> compiled;                 // compiled against eager
   std::optional<Duration> eager_time, compiled_time;  // forward and, in training, backward
   std::optional<std::uint64_t> peak_memory;           // bytes; of the device, on a CPU of the process
-  std::vector<std::string> notes;        // what people should know about the run
+  std::vector<std::string> notes;                     // what people should know about the run
 };
 
 struct Run {
@@ -150,8 +151,8 @@ struct FindingVerdict {
   std::string code, name, severity, message, file, function, condition, gb_id;
   unsigned line = 0;
   Verdict verdict = Verdict::NotChecked;
-  std::string why;                 // one sentence
-  std::vector<std::string> runs;   // that show it: "train", "train, reentrant"
+  std::string why;                // one sentence
+  std::vector<std::string> runs;  // that show it: "train", "train, reentrant"
 };
 
 struct Case {
@@ -166,11 +167,11 @@ struct Case {
 };
 
 struct ValidationResult {
-  std::string version;                // of fullgraph
-  std::string torch, python;          // of the environment that ran; empty: nothing ran
-  std::string before, after;          // what the sides are, in words; `after` empty: there is one side
-  std::vector<Case> cases;            // sorted by name
-  std::vector<Error> errors;          // of the run as a whole
+  std::string version;        // of fullgraph
+  std::string torch, python;  // of the environment that ran; empty: nothing ran
+  std::string before, after;  // what the sides are, in words; `after` empty: there is one side
+  std::vector<Case> cases;    // sorted by name
+  std::vector<Error> errors;  // of the run as a whole
 };
 
 // "train" or "train, reentrant": how reports name a run.
@@ -185,6 +186,9 @@ const Side& last_side(const Run& run);
 std::vector<std::string> problems_of(const Case& one);
 
 bool has_failure(const Case& one);
+
+// Every run was left out: nothing is known.
+bool was_skipped(const Case& one);
 
 // 0 all is well, 1 problems, 2 a failure or an error.
 int exit_status_of(const ValidationResult& result);

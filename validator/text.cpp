@@ -84,7 +84,8 @@ class Text {
     for (const std::string& note : one.notes) out_ += fmt::format("  note: {}\n", note);
     const auto problems = problems_of(one);
     for (const std::string& problem : problems) out_ += fmt::format("  {}✗ {}{}\n", paint_.bad, problem, paint_.reset);
-    if (problems.empty() && !has_failure(one)) out_ += fmt::format("  {}✓ all is well{}\n", paint_.good, paint_.reset);
+    if (problems.empty() && !has_failure(one) && !was_skipped(one))
+      out_ += fmt::format("  {}✓ all is well{}\n", paint_.good, paint_.reset);
     out_ += '\n';
   }
 
@@ -164,6 +165,7 @@ class Text {
     }
     std::string out = count(outputs, "output") + " and " + count(gradients, "gradient");
     out += wrong == 0 ? ", all equal" : fmt::format(", {} not equal", wrong);
+    for (const std::string& other : comparison.others) out += "; " + other;
     if (!comparison.note.empty()) out += "; " + comparison.note;
     return out;
   }

@@ -1,0 +1,132 @@
+#include "validator/libtorch_worker.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "validator/process.h"
+
+namespace fullgraph::validator {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view worker_name = "fullgraph-libtorch";
+
+bool is_executable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> in_path() {
+  const char* path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "" : path;
+  while (!folders.empty()) {
+    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    const fs::path candidate = fs::path(folders.substr(0, colon)) / worker_name;
+    if (colon != 0 && is_executable(candidate)) return candidate.string();
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  }
+  return std::nullopt;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  const std::size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+}  // namespace
+
+Result<LibtorchWorker> LibtorchWorker::find() {
+  if (const char* named = std::getenv("FULLGRAPH_LIBTORCH"); named != nullptr && *named != '\0') {
+    if (is_executable(named)) return LibtorchWorker(named);
+    return std::unexpected(
+        Error{ErrorKind::Usage, fmt::format("FULLGRAPH_LIBTORCH names `{}`, which cannot be run", named), {}});
+  }
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  if (const fs::path beside = own.parent_path() / worker_name; !error && is_executable(beside))
+    return LibtorchWorker(beside.string());
+  if (auto found = in_path()) return LibtorchWorker(*std::move(found));
+  return std::unexpected(Error{
+      ErrorKind::Usage,
+      fmt::format("archives and C++ sources are run by `{}`, which is neither beside fullgraph nor in PATH; build "
+                  "fullgraph with libtorch (cmake -DCMAKE_PREFIX_PATH=\"$(python -c 'import torch; "
+                  "print(torch.utils.cmake_prefix_path)')\"), or name the program in FULLGRAPH_LIBTORCH",
+                  worker_name),
+      {}});
+}
+
+std::expected<json, Failure> LibtorchWorker::ask(const std::string& verb, json request, const std::string& name,
+                                                 const TemporaryFolder& folder, const Limits& limits) const {
+  const std::string base = folder.path() + "/" + name;
+  const std::string result_file = base + ".result";
+  const std::string progress_file = base + ".progress";
+  request["progress"] = progress_file;
+  const auto not_started = [](const std::string& message) {
+    return std::unexpected(
+        Failure{.kind = FailureKind::NotStarted, .stage = "", .message = message, .where = "", .output = ""});
+  };
+  if (auto written = folder.write(name + ".request", request.dump(-1, ' ', false, json::error_handler_t::replace));
+      !written)
+    return not_started(written.error().message);
+
+  Command command;
+  command.arguments = {path_, verb, base + ".request", result_file};
+  command.directory = folder.path();  // what the model leaves there goes away with the folder
+  command.contained = true;
+  command.most_output = std::size_t{64} << 10;
+  command.timeout = limits.timeout;
+  command.memory_limit = limits.memory;
+  command.progress_file = progress_file;
+  const auto finished = run(command);
+  if (!finished) return not_started(finished.error().message);
+  if (finished->end == End::Exited && finished->status == 0) {
+    json result = json::parse(read_text(result_file), nullptr, /*allow_exceptions=*/false);
+    if (result.is_object() && result.contains("status")) return result;
+  }
+  return std::unexpected(failure_of(*finished, last_line(read_text(progress_file)), limits));
+}
+
+Failure failure_of(const Finished& finished, const std::string& stage, const Limits& limits) {
+  Failure out;
+  out.stage = stage;
+  out.output = finished.output;
+  switch (finished.end) {
+    case End::TimedOut:
+      out.kind = FailureKind::TimedOut;
+      out.message = fmt::format("took longer than {} seconds and was ended; --timeout gives it more",
+                                std::chrono::duration_cast<std::chrono::seconds>(limits.timeout).count());
+      break;
+    case End::OutOfMemory:
+      out.kind = FailureKind::OutOfMemory;
+      out.message = fmt::format("used more than {} MiB and was ended; --memory-limit gives it more",
+                                limits.memory.value_or(0) >> 20);
+      break;
+    case End::Signalled:
+      out.kind = FailureKind::Killed;
+      out.message = fmt::format("ended by signal {} ({})", finished.status, strsignal(finished.status));
+      break;
+    case End::Exited:
+      out.kind = FailureKind::Exited;
+      out.message = fmt::format("ended itself with status {}, without a result", finished.status);
+      break;
+  }
+  return out;
+}
+
+}  // namespace fullgraph::validator
