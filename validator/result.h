@@ -112,8 +112,9 @@ struct Compared {
 };
 
 struct Comparison {
-  std::vector<Compared> tensors;  // all that were compared, in the order of the model
-  std::string note;               // why something was not compared; may be empty
+  std::vector<Compared> tensors;    // all that were compared, in the order of the model
+  std::string note;                 // why something was not compared; may be empty
+  std::vector<std::string> others;  // what is no tensor and differs: hooks that no longer run
 };
 
 // One run on one side.
