@@ -164,7 +164,7 @@ ValidationResult sample() {
   run.after->capture.emplace();
   run.after->eager_time = Duration{0.25, 0.125, 0.5, 7};
   run.after->peak_memory = std::uint64_t{1} << 40;
-  run.change = Comparison{{{"grad weight", true, Equality::Lost, std::nullopt, std::nullopt}}, ""};
+  run.change = Comparison{{{"grad weight", true, Equality::Lost, std::nullopt, std::nullopt}}, "", {"a hook"}};
   one.runs = {run};
   FindingVerdict finding;
   finding.code = "FG101";
@@ -202,7 +202,8 @@ TEST_CASE("result: problems of a pair are what the change brought") {
   ValidationResult result = sample();
   Case& one = result.cases[0];
   CHECK(problems_of(one) ==
-        std::vector<std::string>{"train, reentrant checkpoints: the change makes a difference: grad weight is lost"});
+        std::vector<std::string>{
+            "train, reentrant checkpoints: the change makes a difference: grad weight is lost; a hook"});
   CHECK(exit_status_of(result) == 1);
   one.runs[0].change.reset();
   CHECK(exit_status_of(result) == 0);
