@@ -628,9 +628,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
     case Kind::Unknown:
       if (name == names::training && !entry_mode_) return training_;  // a module, in the mode of all
       if (name == names::dtype) return heap_.symbolic(heap_.sym("dtype", Sym::What::FloatDtype));
-      if (object->sym)
-        return heap_.symbolic(heap_.sym_of(object->sym->text + "." + std::string(name.text()),
-                                           object->sym->text + "." + std::string(name.text())));
+      if (object->sym) return heap_.symbolic(heap_.member_sym(object->sym, name));
       return heap_.unknown;
     case Kind::Union: {
       Value result = nullptr;
@@ -800,14 +798,14 @@ void Interpreter::report_requires_grad_assigned(Origin origin, std::optional<boo
 
 // Python:  self.weight.register_post_accumulate_grad_hook(hook)
 //          self.weight = nn.Parameter(loaded)      (or register_parameter("weight", …))
-void Interpreter::report_replaced_parameter(Value old, Value value, std::string subject, ir::Span span) {
+void Interpreter::report_replaced_parameter(Value old, Value value, ir::Span span, std::string subject) {
   if (!old || old == value || old->kind != Kind::Tensor) return;
   const Registration* hook = as<TensorObject>(old)->hook;
   if (!hook || hook->removed) return;
   Event lost = event(EventKind::ParameterReplaced, hook->where.span);
   lost.where = hook->where;
   lost.traced = false;
-  lost.subject = std::move(subject);
+  lost.subject = subject.empty() ? text(span) : std::move(subject);
   lost.related.push_back({{frame_->module, span}, "the parameter is replaced here, without its hook"});
   emit(std::move(lost));
 }
@@ -839,7 +837,7 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       if (instance->payload && instance->payload->kind == Kind::Dict && instance->cls->dataclass)
         set_subscript(instance->payload, heap_.string(name.text()), value, span);
       report_side_effect(instance, value, span);
-      report_replaced_parameter(instance->attributes.get(name), value, text(span), span);
+      report_replaced_parameter(instance->attributes.get(name), value, span);
       heap_.set_attribute(instance, instance->attributes, name, value);
       return;
     }

@@ -109,14 +109,23 @@ void Interpreter::raise_exception(std::string_view type, ir::Span) {
 
 // ------------------------------------------------------------------------------------------------ functions
 
+// Does a parameter of this name take it, rather than **kwargs?
+static bool takes_keyword(const ir::Module& module, const ir::Function& code, Symbol name) {
+  for (std::size_t i = 0; i < code.params.count; ++i) {
+    const ir::Param& param = module.params[code.params.first + i];
+    if (param.name == name && (param.kind == ir::ParamKind::Positional || param.kind == ir::ParamKind::KeywordOnly))
+      return true;
+  }
+  return false;
+}
+
 bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& arguments, EnvObject* env) {
   const ir::Function& code = *function->function;
   env->slots.assign(code.locals.size(), nullptr);
-  std::vector<Value> positional;
-  if (self) positional.push_back(self);
-  positional.insert(positional.end(), arguments.positional.begin(), arguments.positional.end());
+  const std::size_t before = self ? 1 : 0;  // arguments that stand in front of those given
+  const std::size_t positional_count = before + arguments.positional.size();
+  auto positional = [&](std::size_t at) { return at < before ? self : arguments.positional[at - before]; };
   std::size_t next = 0;
-  std::vector<bool> used(arguments.keywords.size(), false);
   for (std::size_t i = 0; i < code.params.count; ++i) {
     const ir::Param& param = function->module->params[code.params.first + i];
     Value value = nullptr;
@@ -124,16 +133,11 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
       case ir::ParamKind::PositionalOnly:
       case ir::ParamKind::Positional:
       case ir::ParamKind::KeywordOnly: {
-        if (param.kind != ir::ParamKind::KeywordOnly && next < positional.size()) {
-          value = positional[next++];
+        if (param.kind != ir::ParamKind::KeywordOnly && next < positional_count) {
+          value = positional(next++);
           break;
         }
-        for (std::size_t k = 0; k < arguments.keywords.size(); ++k) {
-          if (arguments.keywords[k].first == param.name) {
-            value = arguments.keywords[k].second;
-            used[k] = true;
-          }
-        }
+        value = arguments.keyword(param.name);
         if (!value && arguments.more_element == heap_.root_argument) {
           value = parameter_value(function, param, true, self ? class_of(self) : nullptr);
         } else if (!value && arguments.more_positional && param.kind != ir::ParamKind::KeywordOnly) {
@@ -156,21 +160,20 @@ bool Interpreter::bind(FunctionObject* function, Value self, const Arguments& ar
       case ir::ParamKind::VarArgs: {
         if (arguments.more_positional) {
           Value element = arguments.more_element ? arguments.more_element : heap_.unknown;
-          for (; next < positional.size(); ++next) element = heap_.join(element, positional[next]);
+          for (; next < positional_count; ++next) element = heap_.join(element, positional(next));
           value = heap_.some(Kind::Tuple, element);
         } else {
           std::vector<Value> rest;
-          for (; next < positional.size(); ++next) rest.push_back(positional[next]);
+          for (; next < positional_count; ++next) rest.push_back(positional(next));
           value = heap_.sequence(Kind::Tuple, std::move(rest));
         }
         break;
       }
       case ir::ParamKind::KwArgs: {
         auto* dict = heap_.dict();
-        for (std::size_t k = 0; k < arguments.keywords.size(); ++k) {
-          if (!used[k])
-            dict->entries.push_back(
-                {heap_.string(arguments.keywords[k].first.text()), arguments.keywords[k].second, false});
+        for (const auto& [name, given] : arguments.keywords) {
+          if (!takes_keyword(*function->module, code, name))
+            dict->entries.push_back({heap_.string(name.text()), given, false});
         }
         dict->exact = !arguments.more_keywords;
         value = dict;
@@ -726,8 +729,8 @@ static bool is_default_number(Value standard) {
 
 // The value of a parameter that no caller gives: what its annotation, its default and its uses say.
 Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& param, bool root, ClassObject* receiver) {
-  const Sym* sym =
-      heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
+  const Sym*& sym = parameter_syms_[&param];
+  if (!sym) sym = heap_.sym_of(function->function->qualified + ":" + std::string(param.name.text()), param.name.text());
   if (param.kind == ir::ParamKind::VarArgs) return heap_.some(Kind::Tuple, nullptr);
   if (param.kind == ir::ParamKind::KwArgs) {
     auto* dict = heap_.dict();

@@ -15,7 +15,7 @@ Event Interpreter::event(EventKind kind, Span span) const {
   result.root = root_;
   result.traced = traced();
   for (const Frame* frame = frame_; frame->caller && frame->region && frame->caller->region; frame = frame->caller) {
-    result.path.push_back({{frame->caller->module, frame->call}, frame->caller->name});
+    result.path.push_back({{frame->caller->module, frame->call}, std::string(frame->caller->name)});
   }
   std::reverse(result.path.begin(), result.path.end());
   result.condition = condition_text(result.needs_training, result.needs_grad);

@@ -79,7 +79,8 @@ Value Interpreter::eval_constant(const Expr& expr) {
     case ExprKind::Imaginary:
       return heap_.typed(Kind::Complex);
     case ExprKind::String: {
-      Value& literal = literals_[expr.name];
+      if (literals_.size() <= expr.name.id) literals_.resize(expr.name.id + expr.name.id / 4 + 1);
+      Value& literal = literals_[expr.name.id];
       if (!literal) {
         Heap::Persistent lasting(heap_);
         literal = heap_.string(expr.name.text());
@@ -304,7 +305,14 @@ Arguments Interpreter::eval_arguments(const Expr& call) {
   Arguments result;
   result.span = call.span;
   result.module = &module;
-  for (ExprId id : module.list(call.items)) {
+  auto items = module.list(call.items);
+  auto is_keyword = [&](ExprId id) { return module.expr(id).kind == ExprKind::Keyword; };
+  auto keywords = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), is_keyword));
+  result.keywords.reserve(keywords);
+  result.keyword_spans.reserve(keywords);
+  result.positional.reserve(items.size() - keywords);
+  result.positional_spans.reserve(items.size() - keywords);
+  for (ExprId id : items) {
     const Expr& expr = module.expr(id);
     if (raised_) return result;
     switch (expr.kind) {

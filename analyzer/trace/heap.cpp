@@ -1,17 +1,38 @@
 #include "analyzer/trace/heap.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 namespace fullgraph::trace {
 
 using ir::Symbol;
 
+namespace {
+constexpr std::size_t kFew = 16;  // so many places and names are compared faster than hashed
+}
+
 std::size_t AttrMap::index_of(Symbol key) const {
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    if (keys_[i] == key) return i;
+  if (table_.empty()) return static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t at = std::hash<Symbol>{}(key) & mask; table_[at] != 0; at = (at + 1) & mask) {
+    if (keys_[table_[at] - 1] == key) return table_[at] - 1;
   }
   return keys_.size();
+}
+
+void AttrMap::enter(std::size_t index) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t at = std::hash<Symbol>{}(keys_[index]) & mask;
+  while (table_[at] != 0) at = (at + 1) & mask;
+  table_[at] = static_cast<std::uint32_t>(index + 1);
+}
+
+void AttrMap::rebuild() {
+  table_.clear();
+  if (keys_.size() <= kFew) return;
+  table_.resize(std::bit_ceil(keys_.size() * 4));
+  for (std::size_t i = 0; i < keys_.size(); ++i) enter(i);
 }
 
 Value AttrMap::get(Symbol key) const {
@@ -27,10 +48,16 @@ void AttrMap::set(Symbol key, Value value) {
     } else {
       keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(i));
       values_.erase(values_.begin() + static_cast<std::ptrdiff_t>(i));
+      rebuild();
     }
   } else if (value) {
     keys_.push_back(key);
     values_.push_back(value);
+    if (keys_.size() * 2 > table_.size()) {
+      rebuild();
+    } else {
+      enter(i);
+    }
   }
 }
 
@@ -177,6 +204,12 @@ const Sym* Heap::sym_of(std::string_view key, std::string_view text, Sym::What w
     found = syms_.emplace(std::string(key), std::move(made)).first;
   }
   return found->second.get();
+}
+
+const Sym* Heap::member_sym(const Sym* object, Symbol name) {
+  const Sym*& member = member_syms_[std::uint64_t{object->id} << 32 | name.id];
+  if (!member) member = sym(object->text + "." + std::string(name.text()));
+  return member;
 }
 
 // ---------------------------------------------------------------------------------------------------- changes
@@ -340,12 +373,9 @@ void Heap::rollback(Mark mark) {
   open_serial_ = mark.serial;
 }
 
-namespace {
-constexpr std::size_t kFew = 16;  // so many places are compared faster than hashed
-}
-
 Heap::Changes Heap::take(Mark mark) {
   Changes changes;
+  changes.list.reserve(std::min(journal_.size() - mark.position, kFew));
   std::unordered_set<Place, PlaceHash> seen;  // used once there are many
   for (std::size_t i = mark.position; i < journal_.size(); ++i) {
     const Place& place = journal_[i].place;

@@ -67,6 +67,8 @@ class Heap {
   const Sym* sym(std::string_view text, Sym::What what = Sym::What::Plain);
   // A Sym of its own for `key` that reads as `text`.
   const Sym* sym_of(std::string_view key, std::string_view text, Sym::What what = Sym::What::Plain);
+  // That of an attribute: "config.hidden_size".
+  const Sym* member_sym(const Sym* object, ir::Symbol name);
 
   // ---- change, through the journal
   void set_slot(EnvObject* env, std::size_t slot, Value value);
@@ -138,6 +140,7 @@ class Heap {
   std::deque<bool> flags_;
   std::vector<Entry> journal_;
   std::unordered_map<std::string, std::unique_ptr<Sym>> syms_;
+  std::unordered_map<std::uint64_t, const Sym*> member_syms_;  // by id of the object's and name: what is asked most
   std::vector<Value> small_integers_;
 };
 

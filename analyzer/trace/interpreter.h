@@ -43,7 +43,7 @@ struct Frame {
   EnvObject* env = nullptr;
   Frame* caller = nullptr;
   ir::Span call;                 // in the caller's module
-  std::string name;              // qualified, for paths
+  std::string_view name;         // qualified, for paths; of the program
   ClassObject* owner = nullptr;  // for super()
   Value self = nullptr;
   Value result = nullptr;  // join of the values returned so far
@@ -197,7 +197,8 @@ class Interpreter {
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
-  std::unordered_map<ir::Symbol, Value> literals_;  // strings in source
+  std::vector<Value> literals_;                     // strings in source, by symbol
+  std::unordered_map<const ir::Param*, const Sym*> parameter_syms_;
   std::unordered_map<ir::Symbol, Value> builtins_;  // by name; null: none of that name
   std::unordered_map<std::string, ClassObject*> external_classes_;
   std::unordered_map<Value, std::vector<Term>> since_;  // of a tensor that a variable holds under these terms only
@@ -415,7 +416,8 @@ class Interpreter {
   void report_requires_grad_assigned(Origin origin, std::optional<bool> flag, ir::Span span, ir::Span object_span);
   void report_requires_grad_flag(ir::Span assignment);
   void report_marking_not_reached(const ir::Stmt& stmt);
-  void report_replaced_parameter(Value old, Value value, std::string subject, ir::Span span);
+  // `subject`: how it is written, where that is not what stands at `span`.
+  void report_replaced_parameter(Value old, Value value, ir::Span span, std::string subject = {});
   [[nodiscard]] bool compiles_something(const ir::Function& function, const ir::Module& module) const;
   void scan_hazards(const ir::Module& module, std::string_view except);
   void report_checkpoint_settings(std::string_view name, Arguments& arguments);

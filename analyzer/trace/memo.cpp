@@ -2,8 +2,6 @@
 // arguments, and long code that an analysis of models has no use for.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
 
@@ -14,51 +12,61 @@ constexpr std::size_t kDecoratorSteps = 80;  // a decorator wraps what it gets i
 constexpr std::size_t kHelperSteps = 120;    // an object that helps to build modules stores its arguments
 }  // namespace
 
-// What a call depends on, where its arguments say that: empty when they do not.
+// What a call depends on, where its arguments say that: empty when they do not. Not for people: a letter for each part
+// and its bytes.
 std::string Interpreter::call_key(const void* callee, const Arguments& arguments) const {
   if (arguments.more_positional || arguments.more_keywords) return {};
-  std::string key = fmt::format("{}", callee);
+  std::string key;
+  auto put = [&](char what, const auto& part) {
+    key += what;
+    key.append(reinterpret_cast<const char*>(&part), sizeof part);
+  };
   auto add = [&](Value value) {
     switch (value->kind) {
       case Kind::None:
-        key += "|None";
+        key += 'n';
         return true;
       case Kind::Bool:
       case Kind::Int:
       case Kind::Float:
       case Kind::Str:
         if (value->known) {
-          if (value->kind == Kind::Bool) key += as<BoolObject>(value)->value ? "|True" : "|False";
-          if (value->kind == Kind::Int) key += fmt::format("|{}", as<IntObject>(value)->value);
-          if (value->kind == Kind::Float) key += fmt::format("|{}f", as<FloatObject>(value)->value);
-          if (value->kind == Kind::Str) key += "|'" + as<StrObject>(value)->value + "'";
+          if (value->kind == Kind::Bool) put('b', as<BoolObject>(value)->value);
+          if (value->kind == Kind::Int) put('i', as<IntObject>(value)->value);
+          if (value->kind == Kind::Float) put('f', as<FloatObject>(value)->value);
+          if (value->kind == Kind::Str) {
+            put('s', as<StrObject>(value)->value.size());
+            key += as<StrObject>(value)->value;
+          }
           return true;
         }
-        key += fmt::format("|{}:{}", static_cast<int>(value->kind), value->sym ? value->sym->id : 0);
+        put('t', value->kind);
+        put('?', value->sym ? value->sym->id : 0);
         return true;
       case Kind::Unknown:
-        key += fmt::format("|?{}", value->sym ? value->sym->id : 0);
+        put('?', value->sym ? value->sym->id : 0);
         return true;
       case Kind::Instance: {
         auto* instance = as<InstanceObject>(value);
         auto known = some_instances_.find({instance->cls, instance->sym});
         if (known == some_instances_.end() || known->second != instance || !instance->attributes.keys().empty())
           return false;
-        key += fmt::format("|{}", static_cast<const void*>(instance));
+        put('o', instance);
         return true;
       }
       case Kind::Class:
-        key += fmt::format("|{}", static_cast<const void*>(value));
+        put('c', value);
         return !as<ClassObject>(value)->closure;
       default:
         return false;
     }
   };
+  put('(', callee);
   for (Value value : arguments.positional) {
     if (!add(value)) return {};
   }
   for (const auto& [name, value] : arguments.keywords) {
-    key += fmt::format("|{}=", name.id);
+    put('=', name.id);
     if (!add(value)) return {};
   }
   return key;

@@ -375,9 +375,8 @@ Value Interpreter::module_method(InstanceObject* module, std::string_view name, 
         value = tensor;
       }
       Symbol attribute = Symbol::intern(as<StrObject>(attribute_name)->value);
-      report_replaced_parameter(module->attributes.get(attribute), value,
-                                receiver(arguments.span, name) + "." + as<StrObject>(attribute_name)->value,
-                                arguments.span);
+      report_replaced_parameter(module->attributes.get(attribute), value, arguments.span,
+                                receiver(arguments.span, name) + "." + as<StrObject>(attribute_name)->value);
       heap_.set_attribute(module, module->attributes, attribute, value);
     }
     return heap_.none;

@@ -80,7 +80,7 @@ struct Object {
 };
 using Value = Object*;
 
-// Attributes and globals: few entries, compared by 4-byte keys.
+// Attributes and globals, in the order of their first assignment: few are searched, many are hashed.
 class AttrMap {
  public:
   [[nodiscard]] Value get(ir::Symbol key) const;
@@ -90,8 +90,11 @@ class AttrMap {
 
  private:
   [[nodiscard]] std::size_t index_of(ir::Symbol key) const;
+  void enter(std::size_t index);  // into the table
+  void rebuild();
   std::vector<ir::Symbol> keys_;
   std::vector<Value> values_;
+  std::vector<std::uint32_t> table_;  // once there are many: index + 1 by hash, 0 where there is none
 };
 
 struct BoolObject : Object {
