@@ -75,7 +75,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   timing_.lap("trace");
 
   // Events become findings; what the parser could not read joins them. Findings in files that were not asked for go.
-  found_.list = rules::judge(events_, *environment_.profile);
+  found_.list = rules::judge(events_, *environment_.profile, jobs);
   events_.clear();
   add_invalid_sources();
   keep_linted();

@@ -5,9 +5,11 @@
 // with the weakest condition: a break that one root reaches unconditionally is unconditional.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <thread>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "rules/rule.h"
@@ -140,32 +142,75 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   return out;
 }
 
-std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profile::Profile& profile) {
-  std::array<std::vector<const Rule*>, kind_count> wanted;
-  for (const Rule* rule : all_rules()) {
-    for (const trace::EventKind kind : rule->events) wanted[static_cast<std::size_t>(kind)].push_back(rule);
-  }
+namespace {
 
-  std::vector<Diagnostic> raw;
-  Context context(profile, raw);
-  for (const trace::Event& event : events) {
-    const std::size_t before = raw.size();
-    for (const Rule* rule : wanted[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
-    if (event.unusual.empty()) continue;
-    for (std::size_t i = before; i < raw.size(); ++i)
-      raw[i].message += "; by default it does not: `" + event.unusual + "` is false";
-  }
+// A finding, and which event it was made from.
+struct Raw {
+  Diagnostic diagnostic;
+  std::size_t event;
+};
 
-  std::vector<Diagnostic*> sorted;  // the findings themselves are large
-  sorted.reserve(raw.size());
-  for (Diagnostic& diagnostic : raw) sorted.push_back(&diagnostic);
-  std::ranges::stable_sort(sorted, {}, [](const Diagnostic* diagnostic) { return order(*diagnostic); });
+std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profile::Profile& profile,
+                              const std::function<bool(const trace::Event&)>& wanted) {
+  static const auto rules_of = [] {
+    std::array<std::vector<const Rule*>, kind_count> out;
+    for (const Rule* rule : all_rules()) {
+      for (const trace::EventKind kind : rule->events) out[static_cast<std::size_t>(kind)].push_back(rule);
+    }
+    return out;
+  }();
+  std::vector<Raw> raw;
+  std::vector<Diagnostic> made;
+  Context context(profile, made);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const trace::Event& event = events[i];
+    if (!wanted(event)) continue;
+    for (const Rule* rule : rules_of[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
+    for (Diagnostic& diagnostic : made) {
+      if (!event.unusual.empty()) diagnostic.message += "; by default it does not: `" + event.unusual + "` is false";
+      raw.push_back({std::move(diagnostic), i});
+    }
+    made.clear();
+  }
+  return raw;
+}
+
+// Rules look at one event after the other and remember places only, so each thread takes the events of some places.
+std::vector<std::vector<Raw>> raw_findings(std::span<const trace::Event> events, const profile::Profile& profile,
+                                           unsigned threads) {
+  constexpr std::size_t few = 1000;
+  if (events.size() < few) threads = 1;
+  std::vector<std::vector<Raw>> raw(threads);
+  const auto judge_share = [&](unsigned share) {
+    raw[share] = raw_findings(events, profile, [&](const trace::Event& event) {
+      return std::hash<const void*>{}(event.where.module) / sizeof(std::max_align_t) % threads == share;
+    });
+  };
+  std::vector<std::jthread> others;
+  for (unsigned share = 1; share < threads; ++share) others.emplace_back(judge_share, share);
+  judge_share(0);
+  others.clear();
+  return raw;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profile::Profile& profile, unsigned threads) {
+  std::vector<std::vector<Raw>> raw = raw_findings(events, profile, std::max(threads, 1U));
+  std::vector<Raw*> sorted;  // the findings themselves are large
+  for (std::vector<Raw>& share : raw) {
+    for (Raw& one : share) sorted.push_back(&one);
+  }
+  std::ranges::stable_sort(sorted, [](const Raw* a, const Raw* b) {
+    const auto key_a = order(a->diagnostic), key_b = order(b->diagnostic);
+    return key_a != key_b ? key_a < key_b : a->event < b->event;
+  });
   std::vector<Diagnostic> out;
-  for (Diagnostic* diagnostic : sorted) {
-    if (!out.empty() && same_place(out.back(), *diagnostic)) {
-      absorb(out.back(), std::move(*diagnostic));
+  for (Raw* one : sorted) {
+    if (!out.empty() && same_place(out.back(), one->diagnostic)) {
+      absorb(out.back(), std::move(one->diagnostic));
     } else {
-      out.push_back(std::move(*diagnostic));
+      out.push_back(std::move(one->diagnostic));
     }
   }
   for (Diagnostic& diagnostic : out) finish(diagnostic);

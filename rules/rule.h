@@ -71,7 +71,8 @@ const Rule* find_rule(std::string_view code_or_name);
 
 // Runs every rule on the events it wants. The result is sorted by path, position and code; findings of one rule at one
 // place from several roots are merged into one (roots united; of the conditions and paths the weakest and shortest).
-std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profile::Profile& profile);
+std::vector<Diagnostic> judge(std::span<const trace::Event> events, const profile::Profile& profile,
+                              unsigned threads = 1);
 
 // "FG", "FG1", "FG101", a rule's name or "ALL": does the selector take this rule in? Specificity of the match
 // (longer is more specific), or 0.

@@ -110,7 +110,9 @@ std::string Interpreter::unusual_term() const {
 std::optional<bool> Interpreter::fact(const Sym* sym) const {
   if (!sym) return std::nullopt;
   for (auto term = conditions_.rbegin(); term != conditions_.rend(); ++term) {
-    if (term->sym == sym) return term->value;
+    if (term->sym != sym) continue;
+    ++facts_used_;
+    return term->value;
   }
   return std::nullopt;
 }

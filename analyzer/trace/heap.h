@@ -84,7 +84,7 @@ class Heap {
   void set_value(Value* place, Value value);
 
   // A place in the journal to go back to. What is made after it cannot be seen from before it, so changes of such
-  // objects need no journal entry. Every mark is ended by exactly one of rollback, take and commit.
+  // objects need no journal entry. Every mark is ended by exactly one of rollback, close, take and commit.
   struct Mark {
     std::size_t position = 0;
     std::uint32_t serial = 0;  // of the mark around it
@@ -95,6 +95,11 @@ class Heap {
     return result;
   }
   void rollback(Mark mark);
+  // Ends a mark and keeps the changes, which the mark around it can still undo. Were there none?
+  bool close(Mark mark) {
+    open_serial_ = mark.serial;
+    return journal_.size() == mark.position;
+  }
   // Undoes everything: between roots.
   void rollback_all() {
     rollback(Mark{0, serial_});

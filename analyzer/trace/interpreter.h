@@ -207,6 +207,8 @@ class Interpreter {
   std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
   std::unordered_map<std::string, Value>
       constant_calls_;  // results by function and arguments; null: not the same each time
+  std::unordered_map<std::string, Value> pure_calls_;  // … of traced calls that depend on nothing else
+  mutable std::uint64_t facts_used_ = 0;               // how often a condition of the path decided something
   std::unordered_map<std::string, Value> constructed_;  // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
   struct Operator {                      // made with torch.library
@@ -322,6 +324,7 @@ class Interpreter {
   Value run_unconditionally(Arguments& arguments, const std::function<Value()>& body);
   Value call_class(ClassObject* cls, Arguments& arguments);
   Value call_constant_function(FunctionObject* function, Arguments& arguments);
+  Value call_pure_function(FunctionObject* function, Arguments& arguments);
   bool within_steps(const ir::Function* code, std::size_t most, const std::function<void()>& body);
   Value call_decorator(Value decorator, Arguments& arguments);
   Value call_method_of(Value self, FunctionObject* function, Arguments& arguments);

@@ -17,6 +17,7 @@ constexpr std::size_t kHelperSteps = 120;    // an object that helps to build mo
 std::string Interpreter::call_key(const void* callee, const Arguments& arguments) const {
   if (arguments.more_positional || arguments.more_keywords) return {};
   std::string key;
+  int tensors = 0;
   auto put = [&](char what, const auto& part) {
     key += what;
     key.append(reinterpret_cast<const char*>(&part), sizeof part);
@@ -41,6 +42,7 @@ std::string Interpreter::call_key(const void* callee, const Arguments& arguments
           return true;
         }
         put('t', value->kind);
+        put('v', value->from_tensor);
         put('?', value->sym ? value->sym->id : 0);
         return true;
       case Kind::Unknown:
@@ -53,6 +55,19 @@ std::string Interpreter::call_key(const void* callee, const Arguments& arguments
           return false;
         put('o', instance);
         return true;
+      }
+      case Kind::Tensor: {
+        const auto& tensor = *as<TensorObject>(value);
+        bool plain = !tensor.sym && !tensor.alias_of && !tensor.hook && tensor.marks.empty() &&
+                     tensor.own_mark == UINT32_MAX && !tensors++;  // two may be one
+        put('x', tensor.origin);
+        put('d', tensor.dtype);
+        put('n', tensor.dtype_name.id);
+        put('r', tensor.requires_grad);
+        put('p', tensor.parameter | tensor.numpy << 1 | tensor.sparse << 2 | tensor.strided_nested << 3);
+        put('l', tensor.shape ? tensor.shape->size() : SIZE_MAX);
+        for (std::int64_t size : tensor.shape.value_or(std::vector<std::int64_t>())) put(',', size);
+        return plain;
       }
       case Kind::Class:
         put('c', value);
@@ -125,11 +140,38 @@ bool is_constant(Value value) {
 
 }  // namespace
 
+// Python:  if is_tracing(hidden_states): …       in each layer of each model
+// What a traced call of a module's function gives, where that is a constant, nothing was changed, no break was seen and
+// no condition of the path was asked. The modes that the function may ask for are part of the key.
+Value Interpreter::call_pure_function(FunctionObject* function, Arguments& arguments) {
+  constexpr std::size_t few = 3;
+  bool shared = !entry_mode_ && function->lasting && !function->owner && hop_serial_ == 0 &&
+                arguments.positional.size() + arguments.keywords.size() <= few;
+  std::string key = shared ? call_key(function, arguments) : std::string();
+  if (key.empty()) return run_function(function, nullptr, arguments);
+  key += traced() ? 'T' : 'E';
+  for (Value mode : {grad_mode_, training_}) key += mode == heap_.yes ? '1' : mode == heap_.no ? '0' : '?';
+  auto found = pure_calls_.find(key);
+  if (found != pure_calls_.end()) return found->second ? found->second : run_function(function, nullptr, arguments);
+  auto mark = heap_.mark();
+  std::size_t events = events_.size();
+  std::uint64_t facts = facts_used_;
+  bool maybe_raised = std::exchange(maybe_raised_, false);
+  Value value = run_function(function, nullptr, arguments);
+  bool pure = heap_.close(mark) && events_.size() == events && facts_used_ == facts && !raised_ && !maybe_raised_ &&
+              steps_ <= step_limit_ && value->known && value->kind <= Kind::Str;
+  maybe_raised_ = maybe_raised_ || maybe_raised;
+  Heap::Persistent lasting(heap_);
+  pure_calls_.emplace(std::move(key), pure ? heap_.copy_scalar(value) : nullptr);
+  return value;
+}
+
 // Python:  if is_package_available("flash_attn"): …
 // Eager calls of a module's functions with constant arguments run once; what they change (a cache, a flag) stays
 // changed.
 Value Interpreter::call_constant_function(FunctionObject* function, Arguments& arguments) {
-  bool shared = !entry_mode_ && !frame_->region && function->lasting && !function->owner;
+  if (frame_->region) return call_pure_function(function, arguments);
+  bool shared = !entry_mode_ && function->lasting && !function->owner;
   std::string key = shared ? call_key(function, arguments) : std::string();
   if (key.empty()) return run_function(function, nullptr, arguments);
   auto found = constant_calls_.find(key);
