@@ -320,11 +320,11 @@ class Interpreter {
   std::map<const ir::Module*, std::vector<ParameterUse>> uses_;
 
   // ---- memo.cpp
-  std::string call_key(const void* callee, const Arguments& arguments) const;
+  std::string call_key(const void* callee, Value self, const Arguments& arguments) const;
   Value run_unconditionally(Arguments& arguments, const std::function<Value()>& body);
   Value call_class(ClassObject* cls, Arguments& arguments);
   Value call_constant_function(FunctionObject* function, Arguments& arguments);
-  Value call_pure_function(FunctionObject* function, Arguments& arguments);
+  Value call_pure_function(FunctionObject* function, Value self, Arguments& arguments);
   bool within_steps(const ir::Function* code, std::size_t most, const std::function<void()>& body);
   Value call_decorator(Value decorator, Arguments& arguments);
   Value call_method_of(Value self, FunctionObject* function, Arguments& arguments);

@@ -14,7 +14,7 @@ constexpr std::size_t kHelperSteps = 120;    // an object that helps to build mo
 
 // What a call depends on, where its arguments say that: empty when they do not. Not for people: a letter for each part
 // and its bytes.
-std::string Interpreter::call_key(const void* callee, const Arguments& arguments) const {
+std::string Interpreter::call_key(const void* callee, Value self, const Arguments& arguments) const {
   if (arguments.more_positional || arguments.more_keywords) return {};
   std::string key;
   int tensors = 0;
@@ -77,6 +77,7 @@ std::string Interpreter::call_key(const void* callee, const Arguments& arguments
     }
   };
   put('(', callee);
+  if (self && !add(self)) return {};
   for (Value value : arguments.positional) {
     if (!add(value)) return {};
   }
@@ -104,7 +105,7 @@ Value Interpreter::run_unconditionally(Arguments& arguments, const std::function
 // roots change it through the journal, so that the next root finds it as it was.
 Value Interpreter::call_class(ClassObject* cls, Arguments& arguments) {
   bool shared = !entry_mode_ && !frame_->region && cls->is_module && cls->cls && !cls->closure;
-  std::string key = shared ? call_key(cls, arguments) : std::string();
+  std::string key = shared ? call_key(cls, nullptr, arguments) : std::string();
   if (key.empty()) return construct(cls, arguments);
   auto found = constructed_.find(key);
   if (found != constructed_.end()) return found->second;
@@ -140,29 +141,32 @@ bool is_constant(Value value) {
 
 }  // namespace
 
-// Python:  if is_tracing(hidden_states): …       in each layer of each model
-// What a traced call of a module's function gives, where that is a constant, nothing was changed, no break was seen and
-// no condition of the path was asked. The modes that the function may ask for are part of the key.
-Value Interpreter::call_pure_function(FunctionObject* function, Arguments& arguments) {
+// Python:  if is_tracing(hidden_states): …            in each layer of each model
+//          config.get_text_config(decoder=True)       of a configuration that nobody knows
+// What a call gives where that is a constant or what was there before, nothing was changed, no break was seen and no
+// condition of the path was asked. The modes that the function may ask for are part of the key.
+Value Interpreter::call_pure_function(FunctionObject* function, Value self, Arguments& arguments) {
   constexpr std::size_t few = 3;
-  bool shared = !entry_mode_ && function->lasting && !function->owner && hop_serial_ == 0 &&
+  bool shared = !entry_mode_ && function->lasting && hop_serial_ == 0 &&
                 arguments.positional.size() + arguments.keywords.size() <= few;
-  std::string key = shared ? call_key(function, arguments) : std::string();
-  if (key.empty()) return run_function(function, nullptr, arguments);
+  std::string key = shared ? call_key(function, self, arguments) : std::string();
+  if (key.empty()) return run_function(function, self, arguments);
   key += traced() ? 'T' : 'E';
   for (Value mode : {grad_mode_, training_}) key += mode == heap_.yes ? '1' : mode == heap_.no ? '0' : '?';
   auto found = pure_calls_.find(key);
-  if (found != pure_calls_.end()) return found->second ? found->second : run_function(function, nullptr, arguments);
+  if (found != pure_calls_.end()) return found->second ? found->second : run_function(function, self, arguments);
   auto mark = heap_.mark();
   std::size_t events = events_.size();
   std::uint64_t facts = facts_used_;
+  std::uint32_t serial = heap_.serial();
   bool maybe_raised = std::exchange(maybe_raised_, false);
-  Value value = run_function(function, nullptr, arguments);
+  Value value = run_function(function, self, arguments);
+  bool constant = value->known && value->kind >= Kind::None && value->kind <= Kind::Str;
   bool pure = heap_.close(mark) && events_.size() == events && facts_used_ == facts && !raised_ && !maybe_raised_ &&
-              steps_ <= step_limit_ && value->known && value->kind <= Kind::Str;
+              steps_ <= step_limit_ && (constant || (value->lasting && value->serial <= serial));
   maybe_raised_ = maybe_raised_ || maybe_raised;
   Heap::Persistent lasting(heap_);
-  pure_calls_.emplace(std::move(key), pure ? heap_.copy_scalar(value) : nullptr);
+  pure_calls_.emplace(std::move(key), !pure ? nullptr : constant ? heap_.copy_scalar(value) : value);
   return value;
 }
 
@@ -170,9 +174,9 @@ Value Interpreter::call_pure_function(FunctionObject* function, Arguments& argum
 // Eager calls of a module's functions with constant arguments run once; what they change (a cache, a flag) stays
 // changed.
 Value Interpreter::call_constant_function(FunctionObject* function, Arguments& arguments) {
-  if (frame_->region) return call_pure_function(function, arguments);
+  if (frame_->region && !function->owner) return call_pure_function(function, nullptr, arguments);
   bool shared = !entry_mode_ && function->lasting && !function->owner;
-  std::string key = shared ? call_key(function, arguments) : std::string();
+  std::string key = shared ? call_key(function, nullptr, arguments) : std::string();
   if (key.empty()) return run_function(function, nullptr, arguments);
   auto found = constant_calls_.find(key);
   if (found != constant_calls_.end()) return found->second ? found->second : run_function(function, nullptr, arguments);
@@ -211,15 +215,17 @@ Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
   return result;
 }
 
-// A library's eager code on objects that are no modules: what is long (defaults of generation, registries) is left
+// A library's eager code on objects and classes that are no modules: what is long (defaults of generation, registries) is left
 // unfinished. Its result is not known, and its object may have any attribute.
 Value Interpreter::call_method_of(Value self, FunctionObject* function, Arguments& arguments) {
-  bool helper = !entry_mode_ && !frame_->region && self->kind == Kind::Instance && !as<InstanceObject>(self)->module;
-  if (!helper) return run_function(function, self, arguments);
+  bool of_object = self->kind == Kind::Instance && !as<InstanceObject>(self)->module;
+  bool of_class = self->kind == Kind::Class && !as<ClassObject>(self)->is_module;
+  if (entry_mode_ || !(of_object || of_class)) return run_function(function, self, arguments);
+  if (frame_->region) return call_pure_function(function, self, arguments);
   Value result = heap_.unknown;
-  if (within_steps(function->function, kHelperSteps, [&] { result = run_function(function, self, arguments); }))
+  if (within_steps(function->function, kHelperSteps, [&] { result = call_pure_function(function, self, arguments); }))
     return result;
-  as<InstanceObject>(self)->opaque = true;
+  if (of_object) as<InstanceObject>(self)->opaque = true;
   return heap_.unknown;
 }
 
