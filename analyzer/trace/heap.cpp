@@ -15,7 +15,7 @@ constexpr std::size_t kFew = 16;  // so many places and names are compared faste
 std::size_t AttrMap::index_of(Symbol key) const {
   if (table_.empty()) return static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t at = std::hash<Symbol>{}(key) & mask; table_[at] != 0; at = (at + 1) & mask) {
+  for (std::size_t at = std::hash<Symbol>{}(key)&mask; table_[at] != 0; at = (at + 1) & mask) {
     if (keys_[table_[at] - 1] == key) return table_[at] - 1;
   }
   return keys_.size();

@@ -197,7 +197,7 @@ class Interpreter {
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
-  std::vector<Value> literals_;                     // strings in source, by symbol
+  std::vector<Value> literals_;  // strings in source, by symbol
   std::unordered_map<const ir::Param*, const Sym*> parameter_syms_;
   std::unordered_map<ir::Symbol, Value> builtins_;  // by name; null: none of that name
   std::unordered_map<std::string, ClassObject*> external_classes_;
@@ -207,8 +207,8 @@ class Interpreter {
   std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
   std::unordered_map<std::string, Value>
       constant_calls_;  // results by function and arguments; null: not the same each time
-  std::unordered_map<std::string, Value> pure_calls_;  // … of traced calls that depend on nothing else
-  mutable std::uint64_t facts_used_ = 0;               // how often a condition of the path decided something
+  std::unordered_map<std::string, Value> pure_calls_;   // … of traced calls that depend on nothing else
+  mutable std::uint64_t facts_used_ = 0;                // how often a condition of the path decided something
   std::unordered_map<std::string, Value> constructed_;  // modules built from symbolic arguments, by class and arguments
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
   struct Operator {                      // made with torch.library

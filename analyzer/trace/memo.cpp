@@ -215,8 +215,8 @@ Value Interpreter::call_decorator(Value decorator, Arguments& arguments) {
   return result;
 }
 
-// A library's eager code on objects and classes that are no modules: what is long (defaults of generation, registries) is left
-// unfinished. Its result is not known, and its object may have any attribute.
+// A library's eager code on objects and classes that are no modules: what is long (defaults of generation, registries)
+// is left unfinished. Its result is not known, and its object may have any attribute.
 Value Interpreter::call_method_of(Value self, FunctionObject* function, Arguments& arguments) {
   bool of_object = self->kind == Kind::Instance && !as<InstanceObject>(self)->module;
   bool of_class = self->kind == Kind::Class && !as<ClassObject>(self)->is_module;
