@@ -53,6 +53,8 @@ int deliver(const ValidationResult& result, const ValidateOptions& options) {
   std::string text;
   if (options.format == "json") {
     text = validator::render_json(result);
+  } else if (options.format == "html") {
+    text = validator::render_html(result);
   } else {
     const bool color =
         options.output_file ? options.check.color == Color::Always : use_color(options.check.color, STDOUT_FILENO);

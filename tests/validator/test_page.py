@@ -1,0 +1,192 @@
+"""The page of a result: complete in itself, legible in both colour schemes, and deaf to what user code puts into names."""
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+
+import graph_models as models
+import pytest
+import torch
+
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"> \u202e 'quoted' & \"more\" </script><script>document.title='taken'</script>"
+
+
+def graph_break(gb_id, kind, *places):
+    stack = [{"file": file, "line": line, "function": function} for file, line, function in places]
+    return {"id": gb_id, "type": kind, "explanation": f"{kind} is not traced. {HOSTILE}", "kind": "partial", **stack[-1],
+            "stack": stack, "count": 1}
+
+
+FLAG = graph_break("GB0206", "setattr() on Tensor.requires_grad", ("model.py", 31, "Model.forward"),
+                   ("encoder.py", 58, "Encoder.forward"), ("encoder.py", 40, "Features.forward"))
+HOOK = graph_break("GB0083", "Module-level backwards hooks", ("model.py", 31, "Model.forward"),
+                   ("decoder.py", 23, "Layer.forward"))
+NAMES = ["encoder.conv.weight", *[f"decoder.layers.{index}.weight" for index in range(5)], HOSTILE]
+
+
+def duration(median):
+    return {"median_s": median, "low_s": median * 0.9, "high_s": median * 1.2, "runs": 11}
+
+
+def comparison(lost=()):
+    return {"tensors": [{"name": "output.logits", "gradient": False, "equality": "equal", "largest": 0.0, "allowed": 1e-5}] + [
+        {"name": "grad " + name, "gradient": True, "equality": "lost" if name in lost else "equal"} for name in NAMES]}
+
+
+def side(breaks, seconds, memory, missing=()):
+    return {"capture": {"breaks": breaks, "graphs": len(breaks) + 1, "fullgraph": not breaks},
+            "gradients": [{"name": name, "norm": None if name in missing else 0.5} for name in NAMES],
+            "compiled": comparison(), "eager_time": duration(seconds), "compiled_time": duration(seconds / 2),
+            "peak_memory_bytes": memory}
+
+
+RESULT = {
+    "schema": 1, "version": "0.1.0", "torch": "2.13.0", "python": "3.11.2", "before": "speech", "after": "speech, repaired",
+    "cases": [
+        {"name": "speech:example", "kind": "python", "device": "cpu", "processes": 1, "notes": [HOSTILE], "runs": [
+            {"mode": "train", "checkpointing": "none", "before": side([FLAG, HOOK], 0.04, 600 << 20),
+             "after": side([HOOK], 0.03, 590 << 20, missing=NAMES[:1]), "change": comparison(lost=NAMES[:1])},
+            {"mode": "eval", "checkpointing": "none", "before": side([], 0.01, 300 << 20), "after": side([], 0.01, 300 << 20),
+             "change": comparison()}],
+         "findings": [{"code": "FG101", "name": "requires-grad-assignment", "severity": "error", "message": HOSTILE,
+                       "file": "encoder.py", "line": 40, "verdict": "confirmed", "why": "Dynamo reports it", "runs": ["train"]}]},
+        {"name": HOSTILE, "kind": "python", "device": "cpu", "processes": 2,
+         "failure": {"kind": "raised", "stage": "eager", "message": HOSTILE, "where": "a.py:3", "output": "</pre>" + HOSTILE}},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def page(fullgraph, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "result.json").write_text(json.dumps(RESULT))
+    done = fullgraph("validate", "--merge", "result.json", "--output-format", "html", "-o", "page.html", cwd=folder)
+    assert done.code == 2 and done.stdout == ""
+    return folder / "page.html"
+
+
+class Elements(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_needs_nothing_else(page):
+    text = page.read_text()
+    elements = Elements(text)
+    for tag, attributes in elements.tags:
+        assert "src" not in attributes, tag
+        assert attributes.get("href", "#").startswith("#"), tag
+        assert not any(name.startswith("on") for name in attributes), tag
+    assert not re.search(r"url\(|@import|https?:", text)
+    [policy] = [one["content"] for tag, one in elements.tags if tag == "meta" and "http-equiv" in one]
+    assert "default-src 'none'" in policy
+
+
+def test_names_are_text(page):
+    elements = Elements(page.read_text())
+    assert [tag for tag, _ in elements.tags].count("script") == 1
+    assert "img" not in [tag for tag, _ in elements.tags]
+    shown = "".join(elements.text)
+    assert HOSTILE.replace("\u202e", "[U+202E]") in shown
+    assert "\u202e" not in shown
+
+
+def test_what_the_page_says(page):
+    shown = " ".join(" ".join(Elements(page.read_text()).text).split())
+    assert "Could not be run to the end" in shown
+    assert "the change makes a difference: grad encoder.conv.weight is lost" in shown
+    # The tree: the break that is gone stands below its callers, the other one at its own place.
+    assert re.search(r"Model.forward model.py:31 Encoder.forward encoder.py:58 Features.forward encoder.py:40 GB0206.* gone", shown)
+    assert re.search(r"Layer.forward decoder.py:23 GB0083.* still there", shown)
+    assert re.search(r"2 → 1 ?graph breaks", shown)
+    assert "−25 %" in shown  # 40 ms, then 30
+
+
+def browser() -> str:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("Chromium is not installed: pages are not looked at")
+    return found
+
+
+def ask(page, script: str, *flags) -> object:
+    """What `script`, run in the page when it is there, returns."""
+    copy = page.with_name("asked.html")
+    ask_it = f"document.title = 'answer:' + JSON.stringify((() => {{ {script} }})());"
+    copy.write_text(page.read_text().replace("</body>", f"<script>{ask_it}</script></body>"))
+    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"--user-data-dir={page.parent}/profile",
+                           *flags, copy.as_uri()], capture_output=True, text=True, timeout=120)
+    title = re.search(r"<title>answer:(.*?)</title>", done.stdout, re.S)
+    assert title, done.stdout[:500] + done.stderr[-2000:]
+    return json.loads(html.unescape(title[1]))
+
+
+DARK = "--blink-settings=preferredColorScheme=0"
+CONTRAST = """
+const luminance = color => {
+  const parts = color.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
+  return .2126 * parts[0] + .7152 * parts[1] + .0722 * parts[2];
+};
+const background = element => {
+  for (let at = element; at; at = at.parentElement) {
+    const color = getComputedStyle(at).backgroundColor;
+    if (!/, 0\\)$|^transparent$/.test(color)) return color;
+  }
+  return "rgb(255, 255, 255)";
+};
+const out = [];
+for (const element of document.body.querySelectorAll("*")) {
+  if (!["SCRIPT", "STYLE"].includes(element.tagName) && [...element.childNodes].some(x => x.nodeType === 3 && x.data.trim())) {
+    const [a, b] = [luminance(getComputedStyle(element).color), luminance(background(element))].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) out.push([element.className, element.textContent.slice(0, 40), (a + .05) / (b + .05)]);
+  }
+}
+return out;
+"""
+
+
+def test_both_colour_schemes_are_legible(page):
+    background = "return getComputedStyle(document.body).backgroundColor;"
+    assert ask(page, background) != ask(page, background, DARK)
+    assert ask(page, CONTRAST) == []
+    assert ask(page, CONTRAST, DARK) == []
+
+
+def test_it_fits_and_the_table_can_be_filtered(page):
+    found = ask(page, """
+        const table = document.querySelector("details.run[open]");
+        const shown = () => [...table.querySelectorAll("tbody tr")].filter(x => x.offsetParent).map(x => x.cells[0].textContent);
+        const [search, only] = table.querySelectorAll("input");
+        const out = {all: shown().length, overflow: document.documentElement.scrollWidth - innerWidth};
+        search.value = "LAYERS.3"; search.dispatchEvent(new Event("input", {bubbles: true})); out.named = shown();
+        search.value = ""; only.click(); out.off = shown();
+        document.querySelector(".theme").click(); out.theme = document.documentElement.dataset.theme;
+        return out;""", "--window-size=500,900")
+    assert found == {"all": 8, "overflow": found["overflow"], "named": ["decoder.layers.3.weight"], "off": ["encoder.conv.weight"],
+                     "theme": "dark"}
+    assert found["overflow"] <= 0
+    assert ask(page, "return [document.title, document.images.length, document.scripts.length];")[1:] == [0, 2]
+
+
+def test_the_page_of_archives(fullgraph, tmp_path):
+    torch.manual_seed(0)
+    encoder, detached = models.Encoder(), models.Detached()
+    detached.load_state_dict(encoder.state_dict())
+    torch.jit.save(torch.jit.script(encoder), tmp_path / "before.pt")
+    torch.jit.save(torch.jit.script(detached), tmp_path / "after.pt")
+    done = fullgraph("validate", "before.pt", "after.pt", "--output-format", "html", "--repeat", "3", cwd=tmp_path)
+    assert done.code == 1
+    shown = " ".join(" ".join(Elements(done.stdout).text).split())
+    assert "2 problems" in shown and "before.pt → after.pt" in shown
+    assert "gradients are missing" in shown and "Graph breaks" not in shown

@@ -1,0 +1,18 @@
+"use strict";
+// The page is complete without this: it only switches colours and filters tables.
+const root = document.documentElement;
+document.querySelector(".theme").addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+});
+for (const form of document.querySelectorAll(".filter")) {
+  form.hidden = false;
+  const [search, only] = form.querySelectorAll("input");
+  const rows = form.parentElement.querySelectorAll("tbody tr");
+  form.addEventListener("input", () => {
+    for (const row of rows) {
+      const named = row.cells[0].textContent.toLowerCase().includes(search.value.toLowerCase());
+      row.hidden = !named || (only.checked && !row.classList.contains("off"));
+    }
+  });
+}
