@@ -95,6 +95,11 @@ void Baseline::add(const Diagnostic& finding, const std::string& working_directo
   entry.text = rules::normalised_line(finding);
 }
 
+void Baseline::remove(const Diagnostic& finding, const std::string& working_directory) {
+  const auto entry = entries_.find(identity(finding, working_directory));
+  if (entry != entries_.end() && --entry->second.count == 0) entries_.erase(entry);
+}
+
 std::vector<Diagnostic> Baseline::filter(std::vector<Diagnostic> findings, const std::string& working_directory) {
   std::vector<Diagnostic> out;
   for (Diagnostic& finding : findings) {

@@ -36,6 +36,9 @@ class Baseline {
   // `working_directory`: where the shown paths of the findings belong.
   void add(const Diagnostic& finding, const std::string& working_directory);
 
+  // One accepted finding less of this kind, if there are any.
+  void remove(const Diagnostic& finding, const std::string& working_directory);
+
   // Takes away the findings that the baseline has, each entry at most `count` times. What was matched is remembered.
   std::vector<Diagnostic> filter(std::vector<Diagnostic> findings, const std::string& working_directory);
 

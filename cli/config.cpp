@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -67,6 +69,12 @@ class Reader {
         if (auto read = this->table(*node.as_table(), true); !read) return read;
         continue;
       }
+      if (name.str() == "case" && !nested && node.is_array_of_tables()) {
+        for (const toml::node& one : *node.as_array()) {
+          if (auto read = validation_case(*one.as_table()); !read) return read;
+        }
+        continue;
+      }
       if (auto read = entry(std::string(name.str()), node, static_cast<unsigned>(name.source().begin.line)); !read)
         return read;
     }
@@ -84,6 +92,65 @@ class Reader {
     if (auto done = set(settings_, *known, value_of(node), directory_); !done) {
       return fail(done.error().message, file_, error_line(*known, node, line, done.error().message));
     }
+    return {};
+  }
+
+  // [[tool.fullgraph.case]]: a model for `fullgraph validate`.
+  Result<void> validation_case(const toml::table& table) {
+    validator::PythonCase out;
+    const std::map<std::string_view, std::string*> texts = {{"name", &out.name},
+                                                            {"entry", &out.entry},
+                                                            {"transformers", &out.transformers},
+                                                            {"class", &out.class_name},
+                                                            {"compile", &out.compile}};
+    const std::map<std::string_view, Names*> lists = {{"modes", &out.modes}, {"checkpointing", &out.checkpointing}};
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      const auto wrong = [&](const char* what) {
+        return fail("`" + name + "` of a case must be " + what, file_, static_cast<unsigned>(key.source().begin.line));
+      };
+      if (const auto text = texts.find(name); text != texts.end()) {
+        const auto value = node.value_exact<std::string>();
+        if (!value) return wrong("a string");
+        *text->second = *value;
+      } else if (const auto list = lists.find(name); list != lists.end()) {
+        const auto value = strings_of(node);
+        if (!value || value->empty()) return wrong("a list of strings");
+        *list->second = *value;
+      } else if (name == "processes") {
+        const auto value = node.value_exact<std::int64_t>();
+        if (!value || *value < 1 || *value > 1024) return wrong("a number of processes");
+        out.processes = static_cast<unsigned>(*value);
+      } else if (name == "config") {
+        if (!node.is_table()) return wrong("a table");
+        std::ostringstream json;
+        json << toml::json_formatter{*node.as_table()};
+        out.config = json.str();
+      } else {
+        const Names known = {"name",    "entry", "transformers",  "class",    "config",
+                             "compile", "modes", "checkpointing", "processes"};
+        return fail("unknown key `" + name + "` of a case" + suggestion(name, known), file_,
+                    static_cast<unsigned>(key.source().begin.line));
+      }
+    }
+    return add_case(std::move(out), line_of(table));
+  }
+
+  Result<void> add_case(validator::PythonCase out, unsigned line) {
+    if (out.entry.empty() == out.transformers.empty())
+      return fail("a case has either `entry` or `transformers`", file_, line);
+    if (!out.entry.empty()) {
+      auto entry = absolute_entry(out.entry, directory_);
+      if (!entry) return fail(entry.error().message, file_, line);
+      out.entry = std::move(*entry);
+    }
+    if (out.name.empty()) out.name = out.entry.empty() ? out.transformers : out.entry;
+    const auto same = [&](const validator::PythonCase& other) { return other.name == out.name; };
+    if (std::ranges::any_of(settings_.cases, same))
+      return fail("there are two cases of the name `" + out.name + "`", file_, line);
+    if (out.compile != "auto" && out.compile != "self" && out.compile != "model")
+      return fail("`compile` of a case must be auto, self or model", file_, line);
+    settings_.cases.push_back(std::move(out));
     return {};
   }
 

@@ -128,7 +128,7 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
 struct ValidateFlags {
   CheckFlags check;
   std::string before, after, patch, output_file, python;
-  std::string timeout = "300", memory_limit, shard = "1/1", processes = "1", repetitions = "5";
+  std::string timeout = "300", memory_limit, shard = "1/1", processes = "0", repetitions = "5";
 };
 
 // A repeatable flag whose values may be separated by commas.
@@ -360,7 +360,7 @@ Result<void> finish(ValidateOptions& out, const ValidateFlags& flags, const std:
   if (!flags.output_file.empty() && flags.output_file != "-")
     out.output_file = absolute_path(flags.output_file, working_directory);
   if (!flags.python.empty()) out.python = flags.python;
-  for (const auto& [flag, text, least, into] : {std::tuple{"--nproc", &flags.processes, 1u, &out.processes},
+  for (const auto& [flag, text, least, into] : {std::tuple{"--nproc", &flags.processes, 0u, &out.processes},
                                                 std::tuple{"--repeat", &flags.repetitions, 0u, &out.repetitions}}) {
     const auto number = number_of(flag, *text, least);
     if (!number) return std::unexpected(number.error());

@@ -115,17 +115,6 @@ Names absolute_paths(const Names& paths, const std::string& base) {
   return out;
 }
 
-// "models/make.py:case" → with an absolute path; "pkg.make:case" stays.
-Result<std::string> entry_of(const std::string& entry, const std::string& base) {
-  const std::size_t colon = entry.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == entry.size()) {
-    return invalid("the entry `" + entry + "` must be FILE:function or pkg.module:function");
-  }
-  const std::string place = entry.substr(0, colon);
-  if (!place.ends_with(".py") && place.find('/') == std::string::npos) return entry;
-  return absolute_path(place, base) + entry.substr(colon);
-}
-
 // The list of selectors that a key sets; null when it is no such key.
 Names* selectors_of(Settings& settings, std::string_view name) {
   if (name == "select") return &settings.rules.select.emplace();
@@ -165,7 +154,7 @@ Result<void> set_list(Settings& settings, std::string_view name, Names list, con
   if (name == "entry") {
     Names entries;
     for (const std::string& entry : list) {
-      auto made = entry_of(entry, base);
+      auto made = absolute_entry(entry, base);
       if (!made) return std::unexpected(made.error());
       entries.push_back(std::move(*made));
     }
@@ -235,6 +224,16 @@ void take(std::vector<T>& bottom, const std::vector<T>& top) {
 
 }  // namespace
 
+Result<std::string> absolute_entry(const std::string& entry, const std::string& base) {
+  const std::size_t colon = entry.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == entry.size()) {
+    return invalid("the entry `" + entry + "` must be FILE:function or pkg.module:function");
+  }
+  const std::string place = entry.substr(0, colon);
+  if (!place.ends_with(".py") && place.find('/') == std::string::npos) return entry;
+  return absolute_path(place, base) + entry.substr(colon);
+}
+
 std::span<const Key> keys() {
   return key_table;
 }
@@ -301,6 +300,7 @@ void overlay(Settings& bottom, const Settings& top) {
   take(bottom.python_path, top.python_path);
   take(bottom.src, top.src);
   take(bottom.baseline, top.baseline);
+  take(bottom.cases, top.cases);
 }
 
 Result<void> set(Settings& settings, const Key& key, Value value, const std::string& base) {

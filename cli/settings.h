@@ -17,6 +17,7 @@
 
 #include "analyzer/ir/error.h"
 #include "rules/diagnostic.h"
+#include "validator/python_worker.h"
 
 namespace fullgraph::cli {
 
@@ -57,10 +58,11 @@ struct Settings {
 
   std::optional<std::string> roots, mode, torch_version, output_format, required_version, target_version, extend;
   std::optional<bool> fullgraph;
-  std::optional<Names> entry;           // paths made absolute
-  std::optional<Names> python_path;     // absolute
-  std::optional<Names> src;             // absolute
-  std::optional<std::string> baseline;  // absolute
+  std::optional<Names> entry;                // paths made absolute
+  std::optional<Names> python_path;          // absolute
+  std::optional<Names> src;                  // absolute
+  std::optional<std::string> baseline;       // absolute
+  std::vector<validator::PythonCase> cases;  // of `fullgraph validate`
 };
 
 // Puts the values that `top` gives over those of `bottom`.
@@ -94,6 +96,9 @@ Result<void> set(Settings& settings, const Key& key, Value value, const std::str
 Result<void> check_selector(std::string_view selector);
 
 std::optional<Severity> severity_of(std::string_view name);
+
+// "models/make.py:case" → with an absolute path; "pkg.make:case" stays. Error: it is no entry.
+Result<std::string> absolute_entry(const std::string& entry, const std::string& base);
 
 // "a/b.py" under `base`, normalised and absolute.
 std::string absolute_path(const std::string& path, const std::string& base);

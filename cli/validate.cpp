@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/validate_graphs.h"
+#include "cli/validate_python.h"
+#include "validator/process.h"
 #include "validator/report.h"
 
 namespace fullgraph::cli {
@@ -47,7 +50,37 @@ Result<ValidationResult> merged(const std::vector<std::string>& files, const std
   return out;
 }
 
+Result<int> run(const ValidateOptions& options, const std::string& working_directory) {
+  if (!options.merge.empty()) {
+    const auto result = merged(options.merge, working_directory);
+    if (!result) return std::unexpected(result.error());
+    return deliver(*result, options);
+  }
+  if (!options.paths.empty()) return validate_graphs(options, working_directory);
+  auto any = has_python_cases(options, working_directory);
+  if (!any) return std::unexpected(any.error());
+  if (!*any) {
+    return std::unexpected(Error{ErrorKind::Usage,
+                                 "nothing to validate: give --entry, --transformers or an archive, or put "
+                                 "[[tool.fullgraph.case]] into the configuration",
+                                 {}});
+  }
+  if (options.list) {
+    const auto list = list_python_cases(options, working_directory);
+    if (!list) return std::unexpected(list.error());
+    return print(*list) ? exit_clean : exit_error;
+  }
+  const auto result = validate_python(options, working_directory);
+  if (!result) return std::unexpected(result.error());
+  return deliver(*result, options);
+}
+
 }  // namespace
+
+std::uint64_t memory_limit_of(const ValidateOptions& options) {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  return options.memory_limit.value_or(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2);
+}
 
 int deliver(const ValidationResult& result, const ValidateOptions& options) {
   std::string text;
@@ -70,18 +103,19 @@ int deliver(const ValidationResult& result, const ValidateOptions& options) {
 }
 
 int validate(const ValidateOptions& options, const std::string& working_directory) {
-  if (!options.merge.empty()) {
-    const auto result = merged(options.merge, working_directory);
-    if (result) return deliver(*result, options);
-    print_error(result.error());
-    return exit_error;
+  int status = exit_error;
+  {
+    const validator::Interruptions interruptions;
+    auto done = run(options, working_directory);
+    if (done) {
+      status = *done;
+    } else if (done.error().kind != ErrorKind::Interrupted) {
+      print_error(done.error());
+    }
   }
-  if (!options.paths.empty()) return validate_graphs(options, working_directory);
-  print_error({ErrorKind::Usage,
-               "nothing to validate: give --entry, --transformers or an archive, or put [[tool.fullgraph.case]] into "
-               "the configuration",
-               {}});
-  return exit_error;
+  // Everything is put away: end as the signal would have ended this process.
+  if (const int signal = validator::Interruptions::signal(); signal != 0) std::raise(signal);
+  return status;
 }
 
 }  // namespace fullgraph::cli

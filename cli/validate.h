@@ -34,11 +34,10 @@ struct ValidateOptions {
   bool fix = false, unsafe_fixes = false;
 
   // How it is run.
-  std::vector<std::string> modes = {"train", "eval"};
-  std::vector<std::string> checkpointing = {"none"};
+  std::vector<std::string> modes, checkpointing;  // empty: the case's own
   std::string device = "auto";
   std::string backend = "eager";
-  unsigned processes = 1;
+  unsigned processes = 0;    // 0: the case's own
   unsigned repetitions = 5;  // of what is timed; 0: nothing is
   std::chrono::milliseconds timeout{300'000};
   std::optional<std::uint64_t> memory_limit;  // bytes; none: half of the machine's
@@ -54,6 +53,9 @@ struct ValidateOptions {
 };
 
 int validate(const ValidateOptions& options, const std::string& working_directory);
+
+// In bytes: what is asked for, else half of the machine's memory.
+std::uint64_t memory_limit_of(const ValidateOptions& options);
 
 // Prints or writes the result, and says with which status to end.
 int deliver(const validator::ValidationResult& result, const ValidateOptions& options);

@@ -23,10 +23,6 @@ bool exists(const std::string& path) {
   return fs::exists(path, error);
 }
 
-std::uint64_t half_of_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE)) / 2;
-}
-
 // `--input` takes descriptions of tensors and, alone, a file that holds all of them.
 Result<void> add_inputs(validator::GraphOptions& out, const ValidateOptions& options, const std::string& directory) {
   for (const std::string& input : options.inputs) {
@@ -61,7 +57,7 @@ Result<validator::GraphOptions> graph_options(const ValidateOptions& options, co
   out.device = options.device;
   out.repetitions = options.repetitions;
   out.limits.timeout = options.timeout;
-  out.limits.memory = options.memory_limit.value_or(half_of_memory());
+  out.limits.memory = memory_limit_of(options);
   return out;
 }
 
@@ -73,10 +69,9 @@ int validate_graphs(const ValidateOptions& options, const std::string& working_d
     print_error(graphs.error());
     return exit_error;
   }
-  const validator::Interruptions interruptions;
   const auto result = validator::validate_graphs(*graphs);
   if (!result) {
-    print_error(result.error());
+    if (result.error().kind != ErrorKind::Interrupted) print_error(result.error());
     return exit_error;
   }
   return deliver(*result, options);

@@ -43,6 +43,7 @@ void fields(Visitor& visit, Capture& it) {
   visit("operators", it.operators);
   visit("never_called", it.never_called);
   visit("bypassed", it.bypassed);
+  visit("policy_bypassed", it.policy_bypassed);
   visit("recompiles", it.recompiles);
   visit("fullgraph", it.fullgraph);
   visit("fullgraph_error", it.fullgraph_error);
@@ -93,6 +94,7 @@ void fields(Visitor& visit, Side& it) {
   visit("gradients", it.gradients);
   visit("hooks", it.hooks);
   visit("compiled", it.compiled);
+  visit("single_process", it.single_process);
   visit("eager_time", it.eager_time);
   visit("compiled_time", it.compiled_time);
   visit("peak_memory_bytes", it.peak_memory);

@@ -65,18 +65,18 @@ std::vector<std::string> new_breaks(const Run& run) {
   return out;
 }
 
-std::vector<std::string> new_differences(const Run& run) {
+std::vector<std::string> new_differences(const Run& run, std::optional<Comparison> Side::*which) {
   std::vector<std::string> out;
-  const auto known = run.after ? unequal(run.before.compiled) : std::vector<Compared>();
-  for (const Compared& one : unequal(last_side(run).compiled)) {
+  const auto known = run.after ? unequal(run.before.*which) : std::vector<Compared>();
+  for (const Compared& one : unequal(last_side(run).*which)) {
     if (count_like(known, one, same_tensor) == 0) out.push_back(in_words(one));
   }
   return out;
 }
 
-bool newly_bypassed(const Run& run) {
-  const auto bypassed = [](const Side& side) { return side.capture ? side.capture->never_called : 0; };
-  return bypassed(last_side(run)) > (run.after ? bypassed(run.before) : 0);
+bool more_after(const Run& run, std::size_t (*number)(const Capture&)) {
+  const auto of = [&](const Side& side) { return side.capture ? number(*side.capture) : 0; };
+  return of(last_side(run)) > (run.after ? of(run.before) : 0);
 }
 
 }  // namespace
@@ -99,9 +99,14 @@ std::vector<std::string> problems_of(const Case& one) {
     pair |= run.after.has_value();
     const std::string_view when = run.after ? "a new graph break" : "a graph break";
     if (const auto breaks = new_breaks(run); !breaks.empty()) out.push_back(sentence(title, when, breaks));
-    if (const auto found = new_differences(run); !found.empty())
+    if (const auto found = new_differences(run, &Side::compiled); !found.empty())
       out.push_back(sentence(title, "compiled is not as eager", found));
-    if (newly_bypassed(run)) out.push_back(title + ": compiled graphs are never called");
+    if (const auto found = new_differences(run, &Side::single_process); !found.empty())
+      out.push_back(sentence(title, "several processes are not as one", found));
+    if (more_after(run, [](const Capture& capture) { return std::size_t{capture.never_called}; }))
+      out.push_back(title + ": compiled graphs are never called");
+    if (more_after(run, [](const Capture& capture) { return capture.policy_bypassed.size(); }))
+      out.push_back(title + ": compiled code bypasses the policy of a selective checkpoint");
     std::vector<std::string> changed;
     for (const Compared& tensor : unequal(run.change)) changed.push_back(in_words(tensor));
     if (run.change) changed.insert(changed.end(), run.change->others.begin(), run.change->others.end());

@@ -68,13 +68,14 @@ struct GraphBreak {
 // What Dynamo made of one run.
 struct Capture {
   std::vector<GraphBreak> breaks;
-  unsigned graphs = 0;                // captured
-  unsigned operators = 0;             // in all of them
-  unsigned never_called = 0;          // graphs that were compiled and then bypassed whenever their code ran
-  unsigned recompiles = 0;            // frames compiled again since a guard failed
-  std::optional<bool> fullgraph;      // does fullgraph=True work?
-  std::string fullgraph_error;        // if not, why
-  std::vector<std::string> bypassed;  // where graphs that were never called come from: "file:line function"
+  unsigned graphs = 0;                       // captured
+  unsigned operators = 0;                    // in all of them
+  unsigned never_called = 0;                 // graphs that were compiled and then bypassed whenever their code ran
+  unsigned recompiles = 0;                   // frames compiled again since a guard failed
+  std::optional<bool> fullgraph;             // does fullgraph=True work?
+  std::string fullgraph_error;               // if not, why
+  std::vector<std::string> policy_bypassed;  // what a selective checkpoint's policy is asked about in eager mode only
+  std::vector<std::string> bypassed;         // where graphs that were never called come from: "file:line function"
 };
 
 // Measured several times after warm-up.
@@ -125,6 +126,7 @@ struct Side {
   std::vector<Gradient> gradients;                    // of the eager run, of all parameters that require one
   std::vector<HookCount> hooks;                       // that ran in the eager run; empty also when there are none
   std::optional<Comparison> compiled;                 // compiled against eager
+  std::optional<Comparison> single_process;           // several processes against one, both eager
   std::optional<Duration> eager_time, compiled_time;  // forward and, in training, backward
   std::optional<std::uint64_t> peak_memory;           // bytes; of the device, on a CPU of the process
   std::vector<std::string> notes;                     // what people should know about the run

@@ -114,6 +114,8 @@ class Text {
         out_ += fmt::format("{}compiled, but never called: {}\n", below, place);
     }
     if (side.compiled) out_ += fmt::format("{}compiled against eager: {}\n", below, in_words(*side.compiled));
+    if (side.single_process)
+      out_ += fmt::format("{}several processes against one: {}\n", below, in_words(*side.single_process));
     add_gradients(below, side);
     if (!side.hooks.empty()) {
       unsigned calls = 0;
@@ -176,7 +178,10 @@ class Text {
     out_ += ": " + printable(failure.message);
     if (!failure.where.empty()) out_ += " [" + failure.where + "]";
     out_ += '\n';
-    if (!failure.output.empty()) out_ += indented(printable(failure.output), "      | ") + "\n";
+    // One worker may have failed several times.
+    if (!failure.output.empty() && failure.output != last_output_)
+      out_ += indented(printable(failure.output), "      | ") + "\n";
+    last_output_ = failure.output;
   }
 
   void add_finding(const FindingVerdict& finding) {
@@ -198,7 +203,7 @@ class Text {
   }
 
   Paint paint_;
-  std::string out_;
+  std::string out_, last_output_;
 };
 
 }  // namespace

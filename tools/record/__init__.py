@@ -6,7 +6,6 @@ Runs in the environment of the models, which needs nothing but torch. `docs/fide
 A file of cases imports `Case` from here (`from fullgraph_record import Case`): the folder goes by that name while it
 runs, so that none of its modules can hide one of the project's.
 """
-from .cases import Case
-from .decode import decode_step
+from fullgraph_probe import Case, decode_step
 
 __all__ = ["Case", "decode_step"]

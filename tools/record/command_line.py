@@ -8,8 +8,10 @@ import sys
 import warnings
 from typing import Any
 
-from . import cases, processes, records
-from .places import Places
+from fullgraph_probe import cases
+from fullgraph_probe.places import Places
+
+from . import processes, records
 
 
 def options() -> argparse.ArgumentParser:
@@ -83,7 +85,7 @@ def main() -> int:
         return 0
     if args.resume:
         work = without_known(work, args.out)
-    places = Places(folders, leave_out=args.cases)
+    places = Places(folders, leave_out=[*args.cases, os.path.dirname(__file__)])
     good = True
     for entry in processes.record_all(work, places, args.jobs, args.timeout, not args.no_fullgraph):
         good &= entry["status"] in ("ok", "compile_error")

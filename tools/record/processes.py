@@ -15,9 +15,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .cases import Case, package_of
-from .places import Places
-from .run import error_text, record
+from fullgraph_probe.cases import Case, package_of
+from fullgraph_probe.places import Places
+from fullgraph_probe.subject import error_text, warm_up
+
+from .run import record
 
 POLL_S = 0.02
 
@@ -29,16 +31,6 @@ class _Child:
     path: str
     begin: float
     ended: bool = False
-
-
-def warm_up() -> None:
-    """Dynamo's imports and tables are paid for once, before the forks."""
-    import torch
-
-    torch.set_num_threads(1)
-    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
 
 
 def header(case: Case, mode: str) -> dict[str, Any]:

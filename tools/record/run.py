@@ -1,126 +1,17 @@
 """One model in one mode: run eagerly with the lines noted, then compiled with the breaks noted, then with fullgraph=True."""
 from __future__ import annotations
 
-import copy
-import dataclasses
-import random
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .breaks import BreakRecorder
-from .cases import Case, package_of, version_of
-from .decode import decode_step
-from .lines import LineTracer, by_file
-from .places import Places
+from fullgraph_probe.breaks import BreakRecorder
+from fullgraph_probe.cases import Case, package_of, version_of
+from fullgraph_probe.lines import LineTracer, by_file
+from fullgraph_probe.places import Places
+from fullgraph_probe.subject import DYNAMO_CONFIG, CountingBackend, Subject, error_text
 
-# The defaults but for these: a model that compiles again for each of its layers must not hide its later breaks.
-DYNAMO_CONFIG = {"recompile_limit": 64, "accumulated_recompile_limit": 1024}
 Emit = Callable[[dict[str, Any]], None]
-
-
-def trains(mode: str) -> bool:
-    """Modes are free words: those that begin with `train` train, all others evaluate without gradients."""
-    return mode.startswith("train")
-
-
-def seed(value: int) -> None:
-    import torch
-
-    torch.manual_seed(value)
-    random.seed(value)
-    try:
-        import numpy
-    except ImportError:
-        return
-    numpy.random.seed(value)
-
-
-class Subject:
-    """A built model with inputs that are new for each call: caches, for one, change when a model runs."""
-
-    def __init__(self, case: Case, mode: str):
-        import torch
-
-        seed(0)
-        self.mode = mode
-        self.model, self._args, self._kwargs = case.make(mode)
-        owner = getattr(self.model, "__self__", self.model)
-        if isinstance(owner, torch.nn.Module):
-            owner.train(trains(mode))
-        self._again = None
-        try:
-            self._copy()
-        except Exception:  # a tensor with a history cannot be copied
-            self._again = lambda: case.make(mode)[1:]
-        self._decode = mode == "decode" and not case.takes_mode
-
-    def _copy(self):
-        return copy.deepcopy((self._args, self._kwargs))
-
-    def _inputs(self):
-        args, kwargs = self._again() if self._again else self._copy()
-        return ((), decode_step(self.model, kwargs)) if self._decode else (args, kwargs)
-
-    def call(self, function, backward: bool = False, around=None) -> str:
-        """Calls `function` in place of the model. -> what became of the backward pass"""
-        import torch
-
-        args, kwargs = self._inputs()
-        seed(1)
-        with torch.set_grad_enabled(trains(self.mode)):
-            if around is None:
-                out = function(*args, **kwargs)
-            else:
-                with around:
-                    out = function(*args, **kwargs)
-            if not (backward and trains(self.mode)):
-                return ""
-            roots = [tensor for tensor in tensors_in(out) if tensor.requires_grad and tensor.is_floating_point()]
-            if not roots:
-                return "no differentiable output"
-            sum(tensor.float().sum() for tensor in roots).backward()
-            return "ok"
-
-
-def tensors_in(value, seen=None):
-    """The tensors of an output, through containers and dataclasses."""
-    import torch
-
-    seen = set() if seen is None else seen
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for item in list(value.values()):
-            yield from tensors_in(item, seen)
-    elif isinstance(value, (list, tuple, set)):
-        for item in value:
-            yield from tensors_in(item, seen)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from tensors_in(getattr(value, field.name, None), seen)
-
-
-class CountingBackend:
-    """Runs each graph as it was captured, and counts."""
-
-    def __init__(self):
-        self.graphs = self.operators = 0
-
-    def __call__(self, graph_module, example_inputs):
-        self.graphs += 1
-        self.operators += sum(node.op.startswith("call_") for node in graph_module.graph.nodes)
-        return graph_module.forward
-
-
-def error_text(error: BaseException, places: Places) -> str:
-    names = [(places.name(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    where = next((f" [at {name}:{line}]" for name, line in reversed(names) if places.is_recorded(name)), "")
-    return f"{type(error).__name__}: {error}"[:1500] + where
 
 
 def record(case: Case, mode: str, places: Places, emit: Emit, fullgraph: bool = True) -> None:

@@ -1,8 +1,8 @@
-"""What is recorded: entries of the shape that `fullgraph check --entry` takes, one by one or many from a file.
+"""What is run: entries of the shape that `fullgraph check --entry` takes, one by one or many from a file.
 
-An entry is `FILE:function` or `pkg.module:function`, a function that returns (module or callable, args, kwargs). Where it has
-a parameter `mode`, it is told for which mode it builds. A file of cases defines `cases()`, which returns `Case`s or
-entries.
+An entry is `FILE:function` or `pkg.module:function`, a function that returns (module or callable, args, kwargs), and perhaps a
+fourth thing, a function from the output to the loss. Where it has a parameter `mode`, it is told for which mode it builds. A file
+of cases defines `cases()`, which returns `Case`s or entries.
 """
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Case:
     def takes_mode(self) -> bool:
         return "mode" in inspect.signature(self.build).parameters
 
-    def make(self, mode: str) -> tuple[Any, tuple, dict]:
+    def make(self, mode: str) -> tuple[Any, tuple, dict, Callable[[Any], Any] | None]:
         made = self.build(mode=mode) if self.takes_mode else self.build()
-        if not (isinstance(made, tuple) and len(made) == 3):
-            raise TypeError(f"{self.name}: an entry returns (module or callable, args, kwargs)")
-        return made
+        if not (isinstance(made, tuple) and len(made) in (3, 4) and callable(made[0])):
+            raise TypeError(f"{self.name}: an entry returns (module or callable, args, kwargs) and perhaps a loss function")
+        return made if len(made) == 4 else (*made, None)
 
 
 def load_file(path: pathlib.Path):
@@ -56,7 +56,7 @@ def load_file(path: pathlib.Path):
     if loaded is not None:
         if getattr(loaded, "__file__", None) and pathlib.Path(loaded.__file__).resolve() == path:
             return loaded
-        name = f"fullgraph_record_{name}"  # a module of that name is there already: the standard library's, say
+        name = f"fullgraph_probe_{name}"  # a module of that name is there already: the standard library's, say
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -67,11 +67,11 @@ def load_file(path: pathlib.Path):
 def from_entry(text: str, modes: tuple[str, ...] = MODES) -> Case:
     where, colon, function = text.rpartition(":")
     if not colon or not function.isidentifier():
-        raise SystemExit(f"record: '{text}' is not FILE:function or pkg.module:function")
+        raise SystemExit(f"'{text}' is not FILE:function or pkg.module:function")
     module = load_file(pathlib.Path(where)) if where.endswith(".py") else importlib.import_module(where)
     build = getattr(module, function, None)
     if build is None:
-        raise SystemExit(f"record: {where} has no function '{function}'")
+        raise SystemExit(f"{where} has no function '{function}'")
     return Case(f"{module.__name__}:{function}", build, modes)
 
 

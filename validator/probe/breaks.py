@@ -46,6 +46,8 @@ class BreakRecorder:
         self.traced: set[tuple[str, int]] = set()
         self.skipped: collections.Counter = collections.Counter()
         self.shifted = 0  # breaks whose line Dynamo gave wrongly
+        self.recompiles = 0  # of code that had been compiled before
+        self._compiled: collections.Counter = collections.Counter()
 
     # -- what was collected
 
@@ -164,6 +166,9 @@ class BreakRecorder:
                 if not getattr(error, "logged", False):
                     self.add("skip_frame", error, getattr(error, "real_stack", None), get_stack_above_dynamo(), code)
                 raise
+            if getattr(result, "guarded_code", None) is not None:
+                self.recompiles += self._compiled[code] > 0
+                self._compiled[code] += 1
             reason = getattr(result, "skip_reason", None)
             if reason and getattr(result, "guarded_code", None) is None:
                 place = self._places.name(code.co_filename), code.co_firstlineno, plain_name(code.co_name)

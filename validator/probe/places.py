@@ -19,7 +19,7 @@ def folder_of_torch() -> str:
     """The folder that holds `torch/`; found without importing it."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        raise SystemExit("record: this Python has no torch")
+        raise SystemExit("this Python has no torch: name the interpreter of the project's environment (--python)")
     return os.path.dirname(os.path.dirname(os.path.realpath(spec.origin)))
 
 
@@ -27,6 +27,7 @@ class Places:
     """Maps file names to the names that records use."""
 
     def __init__(self, folders: Iterable[str], leave_out: Iterable[str] = ()):
+        """`leave_out`: files, or folders, that are not recorded."""
         paths = sysconfig.get_paths()
         names = {folder: "" for folder in (*folders, paths["purelib"], paths["platlib"], folder_of_torch())}
         names[paths["stdlib"]] = STDLIB_MARK
@@ -34,7 +35,7 @@ class Places:
         prefixes = {form(folder): name for folder, name in names.items() for form in (os.path.abspath, os.path.realpath)}
         # The longest first: a venv lies inside its project, site-packages inside the standard library.
         self._prefixes = sorted(((folder + os.sep, name) for folder, name in prefixes.items()), key=lambda p: -len(p[0]))
-        self._left_out = {os.path.realpath(path) for path in leave_out}
+        self._left_out = tuple(os.path.realpath(path) for path in leave_out)
         self._names: dict[str, str] = {}
 
     def name(self, filename: str) -> str:
@@ -47,7 +48,7 @@ class Places:
         if filename.startswith("<"):  # made at run time: `<string>`, `<eval_with_key>.3`
             return filename
         path = os.path.realpath(filename)
-        if path in self._left_out or path.startswith(OWN_FOLDER):
+        if path in self._left_out or path.startswith((OWN_FOLDER, *(folder + os.sep for folder in self._left_out))):
             return path  # an absolute name is not recorded
         for form in (os.path.abspath(filename), path):
             for folder, name in self._prefixes:
