@@ -1,0 +1,179 @@
+"""Code that misbehaves: a clear verdict each time, exit status 2, nothing left over."""
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT, run_fullgraph
+
+HEAD = """\
+import os, signal, subprocess, sys, time
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        misbehave()
+        return self.layer(x)
+
+
+def example():
+    return Model(), (torch.ones(1, 2),), {}
+
+
+"""
+# What the code does → what is said of it, and in which stage.
+FAULTS = {
+    "raises": ("def misbehave():\n    raise KeyError('nothing like that')\n", "raised", "eager"),
+    "hangs": ("def misbehave():\n    while True: pass\n", "timed-out", "eager"),
+    "hangs in C": ("def misbehave():\n    time.sleep(1000)\n", "timed-out", "eager"),
+    "ignores signals": ("for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
+                        "def misbehave():\n    time.sleep(1000)\n", "timed-out", "eager"),
+    "allocates": ("kept = []\ndef misbehave():\n    while True: kept.append(bytearray(b'x') * (32 << 20))\n", "out-of-memory", "eager"),
+    "exits": ("def misbehave():\n    os._exit(0)\n", "exited", "eager"),
+    "exits politely": ("def misbehave():\n    sys.exit(7)\n", "raised", "eager"),
+    "dies": ("def misbehave():\n    os.kill(os.getpid(), signal.SIGKILL)\n", "killed", "eager"),
+    "crashes": ("def misbehave():\n    os.kill(os.getpid(), signal.SIGSEGV)\n", "killed", "eager"),
+    "kills its parent": ("def misbehave():\n    os.kill(os.getppid(), signal.SIGKILL); time.sleep(1000)\n", "killed", "eager"),
+    "kills its group": ("def misbehave():\n    os.killpg(0, signal.SIGKILL)\n", "killed", "eager"),
+}
+AT_IMPORT = {
+    "raises": ("raise ValueError('at import')\n", "raised"),
+    "exits": ("os._exit(3)\n", "exited"),
+    "hangs": ("time.sleep(1000)\n", "timed-out"),
+    "is no Python": ("def (:\n", "raised"),
+}
+
+
+def leftovers(marker: str) -> list[str]:
+    """Processes whose environment carries the marker."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if marker.encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.fixture
+def validate(tmp_path):
+    """Runs it with a folder for temporary files of its own, which must be empty afterwards."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    marker = f"FULLGRAPH_TEST_{os.getpid()}_{time.time_ns()}"
+
+    def run(source: str, *arguments):
+        (tmp_path / "model.py").write_text(source)
+        done = run_fullgraph("validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable, "--modes", "eval",
+                             "--repeat", "0", "--output-format", "json", *arguments, cwd=tmp_path, timeout=200,
+                             env={"TMPDIR": str(temporary), "MARKER": marker})
+        assert list(temporary.iterdir()) == []
+        assert leftovers(marker) == []
+        return done
+
+    return run
+
+
+def failure_of(done):
+    assert done.code == 2, (done.stdout, done.stderr)
+    [case] = done.json()["cases"]
+    return case["failure"] or case["runs"][0]["before"]["failure"]
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_model_that(what, validate):
+    code, kind, stage = FAULTS[what]
+    limits = ["--timeout", "6" if kind == "timed-out" else "100", "--memory-limit", "1500M"]
+    failure = failure_of(validate(HEAD + code, *limits))
+    assert (failure["kind"], failure["stage"]) == (kind, stage), failure
+    assert failure["message"]
+
+
+def test_where_it_raised(validate):
+    failure = failure_of(validate(HEAD + FAULTS["raises"][0]))
+    line = (HEAD + FAULTS["raises"][0]).splitlines().index("    raise KeyError('nothing like that')") + 1
+    assert failure["where"] == f"model.py:{line}"
+    assert "nothing like that" in failure["message"]
+
+
+@pytest.mark.parametrize("what", AT_IMPORT)
+def test_a_module_that(what, validate):
+    code, kind = AT_IMPORT[what]
+    failure = failure_of(validate("import os, time\n" + code, "--timeout", "8"))
+    assert (failure["kind"], failure["stage"]) == (kind, "import"), failure
+
+
+def test_bytes_on_stdout(validate):
+    """What the code prints gets in nobody's way, however much and whatever it is."""
+    noise = ("def misbehave():\n    if not torch.compiler.is_compiling():\n"
+             "        os.write(1, bytes(range(256)) * 4096); os.write(2, b'{\"kind\": \"run\", \"run\": 0}\\n')\n")
+    done = validate(HEAD + noise)
+    [case] = done.json()["cases"]
+    assert case["failure"] is None and case["runs"][0]["before"]["failure"] is None
+    assert done.code == 0, case["problems"]
+
+
+def test_bytes_in_a_failure(validate):
+    done = validate(HEAD + "def misbehave():\n    os.write(1, bytes(range(256))); raise ValueError('\\udcff\\x1b[2J')\n")
+    assert "" != failure_of(done)["output"]
+
+
+def test_children_are_ended(validate):
+    """Forked ones, those in another session, and those whose parents are gone."""
+    code = ("def misbehave():\n    if torch.compiler.is_compiling(): return\n"
+            "    subprocess.Popen(['sleep', '1000'])\n    subprocess.Popen(['setsid', 'sleep', '1001'])\n"
+            "    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0: time.sleep(1002)\n        os._exit(0)\n")
+    done = validate(HEAD + code)
+    assert done.code in (0, 1), done.stderr
+
+
+def test_the_next_run_goes_on_after_a_fault(validate):
+    code = "def misbehave():\n    if torch.is_grad_enabled(): os.kill(os.getpid(), signal.SIGKILL)\n"
+    done = validate(HEAD + code, "--modes", "train,eval")
+    train, evaluation = done.json()["cases"][0]["runs"]
+    assert train["before"]["failure"]["kind"] == "killed"
+    assert evaluation["before"]["capture"]["graphs"] == 1
+    assert done.code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_program(number, tmp_path):
+    """It ends as the signal ends a program, and leaves neither files nor processes."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    (tmp_path / "model.py").write_text(HEAD + "def misbehave():\n    open('begun', 'w'); time.sleep(1000)\n")
+    marker = f"FULLGRAPH_TEST_{os.getpid()}_{number}"
+    program = os.environ.get("FULLGRAPH_BIN", ROOT / "build" / "bin" / "fullgraph")
+    running = subprocess.Popen([program, "validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable], cwd=tmp_path,
+                               env={**os.environ, "TMPDIR": str(temporary), "MARKER": marker},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        if (tmp_path / "begun").exists():
+            break
+        time.sleep(0.1)
+    running.send_signal(number)
+    assert running.wait(timeout=30) == -number
+    assert list(temporary.iterdir()) == []
+    assert leftovers(marker) == []
+
+
+def test_an_interpreter_without_torch(validate, tmp_path):
+    done = validate(HEAD, "--python", "/nonexistent/python")
+    assert done.code == 2 and "/nonexistent/python" in done.stdout + done.stderr
+    bare = tmp_path / "python"
+    bare.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E \"$@\"\n")
+    bare.chmod(0o755)
+    failure = failure_of(validate(HEAD, "--python", bare))
+    assert failure["kind"] == "raised" and "torch" in failure["message"]
