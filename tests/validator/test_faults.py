@@ -35,22 +35,15 @@ def example():
 # What the code does → what is said of it, and in which stage.
 FAULTS = {
     "raises": ("def misbehave():\n    raise KeyError('nothing like that')\n", "raised", "eager"),
-    "hangs": ("def misbehave():\n    while True: pass\n", "timed-out", "eager"),
-    "hangs in C": ("def misbehave():\n    time.sleep(1000)\n", "timed-out", "eager"),
-    "ignores signals": ("for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
+    "hangs and ignores signals": ("for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
                         "def misbehave():\n    time.sleep(1000)\n", "timed-out", "eager"),
     "allocates": ("kept = []\ndef misbehave():\n    while True: kept.append(bytearray(b'x') * (32 << 20))\n", "out-of-memory", "eager"),
     "exits": ("def misbehave():\n    os._exit(0)\n", "exited", "eager"),
-    "exits politely": ("def misbehave():\n    sys.exit(7)\n", "raised", "eager"),
     "dies": ("def misbehave():\n    os.kill(os.getpid(), signal.SIGKILL)\n", "killed", "eager"),
-    "crashes": ("def misbehave():\n    os.kill(os.getpid(), signal.SIGSEGV)\n", "killed", "eager"),
     "kills its parent": ("def misbehave():\n    os.kill(os.getppid(), signal.SIGKILL); time.sleep(1000)\n", "killed", "eager"),
-    "kills its group": ("def misbehave():\n    os.killpg(0, signal.SIGKILL)\n", "killed", "eager"),
 }
 AT_IMPORT = {
-    "raises": ("raise ValueError('at import')\n", "raised"),
     "exits": ("os._exit(3)\n", "exited"),
-    "hangs": ("time.sleep(1000)\n", "timed-out"),
     "is no Python": ("def (:\n", "raised"),
 }
 
@@ -74,9 +67,9 @@ def validate(tmp_path):
     temporary.mkdir()
     marker = f"FULLGRAPH_TEST_{os.getpid()}_{time.time_ns()}"
 
-    def run(source: str, *arguments):
+    def run(source: str, *arguments, modes="eval"):
         (tmp_path / "model.py").write_text(source)
-        done = run_fullgraph("validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable, "--modes", "eval",
+        done = run_fullgraph("validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable, "--modes", modes,
                              "--repeat", "0", "--output-format", "json", *arguments, cwd=tmp_path, timeout=200,
                              env={"TMPDIR": str(temporary), "MARKER": marker})
         assert list(temporary.iterdir()) == []
@@ -98,14 +91,10 @@ def test_a_model_that(what, validate):
     limits = ["--timeout", "6" if kind == "timed-out" else "100", "--memory-limit", "1500M"]
     failure = failure_of(validate(HEAD + code, *limits))
     assert (failure["kind"], failure["stage"]) == (kind, stage), failure
+    if kind == "raised":
+        line = (HEAD + code).splitlines().index("    raise KeyError('nothing like that')") + 1
+        assert failure["where"] == f"model.py:{line}" and "nothing like that" in failure["message"]
     assert failure["message"]
-
-
-def test_where_it_raised(validate):
-    failure = failure_of(validate(HEAD + FAULTS["raises"][0]))
-    line = (HEAD + FAULTS["raises"][0]).splitlines().index("    raise KeyError('nothing like that')") + 1
-    assert failure["where"] == f"model.py:{line}"
-    assert "nothing like that" in failure["message"]
 
 
 @pytest.mark.parametrize("what", AT_IMPORT)
@@ -125,11 +114,6 @@ def test_bytes_on_stdout(validate):
     assert done.code == 0, case["problems"]
 
 
-def test_bytes_in_a_failure(validate):
-    done = validate(HEAD + "def misbehave():\n    os.write(1, bytes(range(256))); raise ValueError('\\udcff\\x1b[2J')\n")
-    assert "" != failure_of(done)["output"]
-
-
 def test_children_are_ended(validate):
     """Forked ones, those in another session, and those whose parents are gone."""
     code = ("def misbehave():\n    if torch.compiler.is_compiling(): return\n"
@@ -141,7 +125,7 @@ def test_children_are_ended(validate):
 
 def test_the_next_run_goes_on_after_a_fault(validate):
     code = "def misbehave():\n    if torch.is_grad_enabled(): os.kill(os.getpid(), signal.SIGKILL)\n"
-    done = validate(HEAD + code, "--modes", "train,eval")
+    done = validate(HEAD + code, modes="train,eval")
     train, evaluation = done.json()["cases"][0]["runs"]
     assert train["before"]["failure"]["kind"] == "killed"
     assert evaluation["before"]["capture"]["graphs"] == 1
