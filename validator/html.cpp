@@ -16,7 +16,8 @@ namespace fullgraph::validator {
 namespace {
 
 // Whatever a text may have slipped in: nothing is loaded, and nothing is sent.
-constexpr std::string_view policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+constexpr std::string_view policy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 std::string counted(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
@@ -58,8 +59,8 @@ std::string page_header(const ValidationResult& result) {
   add("Python", result.python);
   std::string sides = fmt::format("<code>{}</code>", escaped(result.before));
   if (!result.after.empty()) sides += fmt::format(" → <code>{}</code>", escaped(result.after));
-  std::string out = fmt::format(
-      "<header><div>{}<div>{}</div><div class=quiet>{}</div>", headline(count(result)), result.before.empty() ? "" : sides, about);
+  std::string out = fmt::format("<header><div>{}<div>{}</div><div class=quiet>{}</div>", headline(count(result)),
+                                result.before.empty() ? "" : sides, about);
   if (result.cases.size() > 1) {
     out += "<nav>";
     for (std::size_t i = 0; i < result.cases.size(); ++i) {
@@ -74,7 +75,8 @@ std::string page_header(const ValidationResult& result) {
 }
 
 std::string failure_text(const Failure& failure, std::string_view where) {
-  std::string out = fmt::format("<div class=failure>{} {}{}", chip(name_of(failure.kind), "bad"), where, escaped(failure.message));
+  std::string out =
+      fmt::format("<div class=failure>{} {}{}", chip(name_of(failure.kind), "bad"), where, escaped(failure.message));
   if (!failure.stage.empty()) out += fmt::format(" <span class=quiet>({})</span>", escaped(failure.stage));
   if (!failure.where.empty()) out += fmt::format(" <code>{}</code>", escaped(failure.where));
   if (!failure.output.empty()) out += fmt::format("<pre>{}</pre>", escaped(failure.output));
@@ -91,8 +93,10 @@ std::string run_notes(const Case& one) {
   for (const Run& run : one.runs) {
     for (const Side* side : {&run.before, run.after ? &*run.after : nullptr}) {
       if (side == nullptr) continue;
-      const std::string where =
-          fmt::format("{}{}: ", escaped(title_of(run)), !run.after ? "" : side == &run.before ? ", before" : ", after");
+      const std::string where = fmt::format("{}{}: ", escaped(title_of(run)),
+                                            !run.after            ? ""
+                                            : side == &run.before ? ", before"
+                                                                  : ", after");
       if (side->failure) add_once(failures, failure_text(*side->failure, where));
       if (!side->skipped.empty()) add_once(notes, where + "skipped, " + escaped(side->skipped));
       for (const std::string& note : side->notes) add_once(notes, where + escaped(note));
@@ -114,9 +118,10 @@ std::string case_section(const Case& one, std::size_t index) {
                               : !problems.empty() ? chip(counted(problems.size(), "problem"), "bad")
                               : was_skipped(one)  ? chip("skipped")
                                                   : chip("all is well", "good");
-  std::string out = fmt::format("<section class=case id=case{}><header><h2>{}</h2>{}<span class=quiet>{}, {}{}</span></header>",
-                                index, escaped(one.name), verdict, name_of(one.kind), escaped(one.device),
-                                one.processes > 1 ? fmt::format(", {} processes", one.processes) : "");
+  std::string out =
+      fmt::format("<section class=case id=case{}><header><h2>{}</h2>{}<span class=quiet>{}, {}{}</span></header>",
+                  index, escaped(one.name), verdict, name_of(one.kind), escaped(one.device),
+                  one.processes > 1 ? fmt::format(", {} processes", one.processes) : "");
   if (one.failure) out += failure_text(*one.failure, "");
   if (!problems.empty()) {
     out += "<ul class=problems>";

@@ -1,5 +1,5 @@
-// Large numbers and bars. A bar's colour says which side it is, and only that; its length is in proportion to the longest
-// of its chart, so that runs can be compared as well as sides.
+// Large numbers and bars. A bar's colour says which side it is, and only that; its length is in proportion to the
+// longest of its chart, so that runs can be compared as well as sides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,9 @@ std::optional<Value> memory_of(const Side& side) {
   return Value{static_cast<double>(*side.peak_memory), {}, {}};
 }
 
-std::string count_words(double number) { return fmt::format("{:.0f}", number); }
+std::string count_words(double number) {
+  return fmt::format("{:.0f}", number);
+}
 
 std::string percent(double before, double after) {
   if (before <= 0) return "";
@@ -51,8 +53,9 @@ std::string bar(const Value& value, double longest, bool after, const Words& wor
   if (value.low && value.high)
     spread = fmt::format("<span class=spread style=\"--low:{:.2f};--high:{:.2f}\"></span>", share(*value.low),
                          share(*value.high));
-  const std::string body =
-      value.size <= 0 ? "" : fmt::format("<span class=\"bar{}\" style=\"--size:{:.2f}\"></span>", after ? " after" : "", share(value.size));
+  const std::string body = value.size <= 0 ? ""
+                                           : fmt::format("<span class=\"bar{}\" style=\"--size:{:.2f}\"></span>",
+                                                         after ? " after" : "", share(value.size));
   return fmt::format("<div class=row><div class=track>{}{}</div><span class=value>{}</span></div>", body, spread,
                      escaped(words(value.size)));
 }
@@ -82,7 +85,8 @@ std::string chart(const Case& one, std::string_view title, const Measure& measur
 }
 
 std::string tile(std::string_view label, const std::string& number, std::string_view kind) {
-  return fmt::format("<div class=tile><b class=\"verdict {}\">{}</b><span class=label>{}</span></div>", kind, number, label);
+  return fmt::format("<div class=tile><b class=\"verdict {}\">{}</b><span class=label>{}</span></div>", kind, number,
+                     label);
 }
 
 std::string from_to(const std::string& before, const std::string& after) {
@@ -158,15 +162,16 @@ std::string tiles(const Case& one) {
 
 std::string charts(const Case& one) {
   std::string out = chart(one, "Graph breaks", breaks_of, count_words);
-  out += chart(one, "Latency, eager", [](const Side& side) { return duration_of(side.eager_time); }, time_words);
-  out += chart(one, "Latency, compiled", [](const Side& side) { return duration_of(side.compiled_time); }, time_words);
+  out += chart(
+      one, "Latency, eager", [](const Side& side) { return duration_of(side.eager_time); }, time_words);
+  out += chart(
+      one, "Latency, compiled", [](const Side& side) { return duration_of(side.compiled_time); }, time_words);
   out += chart(one, "Peak memory", memory_of, memory_words);
   if (out.empty()) return "";
   const bool pair = std::ranges::any_of(one.runs, [](const Run& run) { return run.after.has_value(); });
-  const std::string legend =
-      pair ? "<p class=legend><span><i></i>before</span><span><i class=after></i>after</span>"
-             "<span><i class=thin></i>half of the measurements</span></p>"
-           : "<p class=legend><span><i class=thin></i>half of the measurements</span></p>";
+  const std::string legend = pair ? "<p class=legend><span><i></i>before</span><span><i class=after></i>after</span>"
+                                    "<span><i class=thin></i>half of the measurements</span></p>"
+                                  : "<p class=legend><span><i class=thin></i>half of the measurements</span></p>";
   return "<h3>What it costs</h3>" + legend + "<div class=charts>" + out + "</div>";
 }
 

@@ -42,7 +42,7 @@ class Rows {
   [[nodiscard]] const std::vector<Row>& all() const { return rows_; }
 
  private:
-  void add(const std::optional<Comparison>& comparison, const Compared* Row::* member, bool gradients) {
+  void add(const std::optional<Comparison>& comparison, const Compared* Row::*member, bool gradients) {
     if (!comparison) return;
     for (const Compared& one : comparison->tensors) {
       if (one.gradient != gradients) continue;
@@ -79,14 +79,17 @@ std::string compared_cell(const Compared* one) {
 std::string table(const Run& run, const std::vector<Row>& rows) {
   const bool pair = run.after.has_value();
   const bool compiled = std::ranges::any_of(rows, [](const Row& row) { return row.compiled != nullptr; });
-  std::string out = "<div class=filter hidden><input type=search placeholder=\"parameter or output\" aria-label=\"filter by name\">"
-                    "<label><input type=checkbox> only what differs</label></div><div class=scroll><table><thead><tr><th>output or parameter</th>";
+  std::string out =
+      "<div class=filter hidden><input type=search placeholder=\"parameter or output\" aria-label=\"filter by name\">"
+      "<label><input type=checkbox> only what differs</label></div><div class=scroll><table><thead><tr><th>output or "
+      "parameter</th>";
   out += pair ? "<th class=number>gradient before</th><th class=number>after</th><th>after against before</th>"
               : "<th class=number>gradient</th>";
   if (compiled) out += "<th>compiled against eager</th>";
   out += "</tr></thead><tbody>";
   for (const Row& row : rows) {
-    out += fmt::format("<tr{}><td class=name>{}</td>{}", row.off() ? " class=off" : "", escaped(row.name), norm_cell(row.before));
+    out += fmt::format("<tr{}><td class=name>{}</td>{}", row.off() ? " class=off" : "", escaped(row.name),
+                       norm_cell(row.before));
     if (pair) out += norm_cell(row.after) + compared_cell(row.change);
     if (compiled) out += compared_cell(row.compiled);
     out += "</tr>";
@@ -126,23 +129,26 @@ std::string tensor_tables(const Case& one) {
     if (rows.all().empty()) continue;
     const bool open = std::ranges::any_of(rows.all(), &Row::off);
     const bool compared = run.change || last_side(run).compiled;
-    out += fmt::format("<details class=run{}><summary>{} {}</summary>{}</details>", open ? " open" : "", escaped(title_of(run)),
-                       compared ? count_words(rows.all()) : "", table(run, rows.all()));
+    out += fmt::format("<details class=run{}><summary>{} {}</summary>{}</details>", open ? " open" : "",
+                       escaped(title_of(run)), compared ? count_words(rows.all()) : "", table(run, rows.all()));
   }
   return out.empty() ? "" : "<h3>Outputs and gradients</h3>" + out;
 }
 
 std::string finding_table(const Case& one) {
   if (one.findings.empty()) return "";
-  std::string out = "<h3>Findings</h3><div class=scroll><table><thead><tr><th>verdict</th><th>finding</th><th>place</th><th>why</th></tr></thead><tbody>";
+  std::string out =
+      "<h3>Findings</h3><div "
+      "class=scroll><table><thead><tr><th>verdict</th><th>finding</th><th>place</th><th>why</th></tr></thead><tbody>";
   for (const FindingVerdict& finding : one.findings) {
     std::string why = finding.why;
     for (std::size_t i = 0; i < finding.runs.size(); ++i) why += (i == 0 ? " (" : ", ") + finding.runs[i];
     if (!finding.runs.empty()) why += ")";
-    out += fmt::format("<tr><td>{}</td><td><b>{}</b> {}<br><span class=quiet>{}</span></td><td class=name>{}:{}{}</td><td>{}</td></tr>",
-                       chip(name_of(finding.verdict), verdict_kind(finding.verdict)), escaped(finding.code),
-                       escaped(finding.name), escaped(finding.message), escaped(finding.file), finding.line,
-                       finding.after ? " (after)" : "", escaped(why));
+    out += fmt::format(
+        "<tr><td>{}</td><td><b>{}</b> {}<br><span class=quiet>{}</span></td><td "
+        "class=name>{}:{}{}</td><td>{}</td></tr>",
+        chip(name_of(finding.verdict), verdict_kind(finding.verdict)), escaped(finding.code), escaped(finding.name),
+        escaped(finding.message), escaped(finding.file), finding.line, finding.after ? " (after)" : "", escaped(why));
   }
   return out + "</tbody></table></div>";
 }

@@ -13,7 +13,11 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 std::size_t sequence(std::string_view text, std::uint32_t& code) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
-  const std::size_t length = first < 0x80 ? 1 : first >> 5 == 0x6 ? 2 : first >> 4 == 0xE ? 3 : first >> 3 == 0x1E ? 4 : 0;
+  const std::size_t length = first < 0x80         ? 1
+                             : first >> 5 == 0x6  ? 2
+                             : first >> 4 == 0xE  ? 3
+                             : first >> 3 == 0x1E ? 4
+                                                  : 0;
   if (length == 0 || length > text.size()) return 0;
   code = length == 1 ? first : first & (0x7FU >> length);
   for (std::size_t i = 1; i < length; ++i) {

@@ -61,12 +61,16 @@ std::string place(const std::string& file, unsigned line) {
 
 std::string mark_text(const Mark& mark, bool pair) {
   const bool gone = pair && !mark.after;
-  const std::string state = !pair ? "" : gone ? chip("gone", "good") : mark.before ? chip("still there", "bad") : chip("new", "bad");
+  const std::string state = !pair         ? ""
+                            : gone        ? chip("gone", "good")
+                            : mark.before ? chip("still there", "bad")
+                                          : chip("new", "bad");
   std::string runs;
   for (const std::string& run : mark.runs) runs += (runs.empty() ? "" : ", ") + run;
-  return fmt::format("<div class=\"break{}\"><span class=what><b>{}</b> {}</span> {} {} <span class=place>{}</span><p>{}</p></div>",
-                     gone ? " gone" : "", escaped(mark.what->id), escaped(mark.what->type), state,
-                     place(mark.what->file, mark.what->line), escaped(runs), escaped(mark.what->explanation));
+  return fmt::format(
+      "<div class=\"break{}\"><span class=what><b>{}</b> {}</span> {} {} <span class=place>{}</span><p>{}</p></div>",
+      gone ? " gone" : "", escaped(mark.what->id), escaped(mark.what->type), state,
+      place(mark.what->file, mark.what->line), escaped(runs), escaped(mark.what->explanation));
 }
 
 std::string node_text(const Node& node, bool pair) {

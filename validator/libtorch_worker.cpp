@@ -88,6 +88,7 @@ std::expected<json, Failure> LibtorchWorker::ask(const std::string& verb, json r
   Command command;
   command.arguments = {path_, verb, base + ".request", result_file};
   command.directory = folder.path();  // what the model leaves there goes away with the folder
+  command.set = {{"TMPDIR", folder.path()}};
   command.contained = true;
   command.most_output = std::size_t{64} << 10;
   command.timeout = limits.timeout;

@@ -83,3 +83,26 @@ def test_kinds_that_cannot_be_compared(fullgraph, tmp_path):
     done = fullgraph("validate", "a.pt2", "b.pt", "--input", "f32[3,4]", "--repeat", "0", cwd=tmp_path)
     assert done.code == 2
     assert "nothing to compare" in done.stdout
+
+
+class Optional(torch.nn.Module):
+    """A flag among the sample inputs that is no input of the graph, and a keyword."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 2)
+
+    def forward(self, flag, x=None, scale=None):
+        out = self.linear(x) if flag else x
+        return {"out": out if scale is None else out * scale, "kept": [x + 1]}
+
+
+def test_inputs_are_those_that_the_program_was_exported_with(tmp_path):
+    torch.manual_seed(0)
+    x = torch.rand(3, 4)
+    program = torch.export.export(Optional(), (True,), {"x": x, "scale": None})
+    torch.export.save(program, tmp_path / "model.pt2")
+    _, tensors = measure(tmp_path, tmp_path / "model.pt2")
+    expected = torch.export.load(tmp_path / "model.pt2").module()(True, x=x, scale=None)
+    torch.testing.assert_close(tensors["as-saved/output/0"], expected["out"].detach())
+    torch.testing.assert_close(tensors["as-saved/output/1"], expected["kept"][0])

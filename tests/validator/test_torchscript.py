@@ -167,3 +167,35 @@ def test_the_worker_is_missing(fullgraph, folder, encoder, tmp_path):
                           env={"PATH": str(tmp_path)}, timeout=60)
     assert done.returncode == 2
     assert "fullgraph-libtorch" in done.stderr and "CMAKE_PREFIX_PATH" in done.stderr
+
+
+class Endless(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        while True:
+            x = x + 1
+        return x
+
+
+class Hungry(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        kept = [x]
+        while len(kept) < 1 << 40:
+            kept.append(torch.ones([1 << 22]))
+        return kept[-1]
+
+
+@pytest.mark.parametrize("kind, limits, failure", [
+    (Endless, ("--timeout", "5"), "timed-out"),
+    (Hungry, ("--memory-limit", "2G"), "out-of-memory"),
+], ids=["endless", "hungry"])
+def test_a_model_that_does_not_come_back(fullgraph, tmp_path, kind, limits, failure):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    torch.jit.save(torch.jit.script(kind()), tmp_path / "model.pt")
+    done = fullgraph("validate", "model.pt", "--input", "f32[2]", *limits, "--output-format", "json", cwd=tmp_path,
+                     env={"TMPDIR": str(temporary)})
+    assert done.code == 2
+    found = done.json()["cases"][0]["failure"]
+    assert found["kind"] == failure and found["stage"] == "train: forward and backward"
+    assert limits[0] in found["message"]
+    assert list(temporary.iterdir()) == []

@@ -23,7 +23,7 @@ class AotInductorModel final : public Model {
   std::vector<c10::IValue> example_inputs() override {
     throw Failure(
         "a compiled package does not tell what its inputs look like; give them in order with `--input`, like "
-        "`--input \"f32[2,16000]\"`, or as a file with `--inputs`");
+        "`--input \"f32[2,16000]\"`, or all of them as a file, `--input FILE`");
   }
 
   c10::IValue forward(std::vector<c10::IValue> inputs) override {

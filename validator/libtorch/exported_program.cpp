@@ -125,6 +125,9 @@ class ExportedProgram final : public Model {
     const auto wanted = static_cast<std::size_t>(std::ranges::count_if(bindings_, &Binding::from_user));
     std::erase_if(samples, [](const c10::IValue& value) { return !value.isTensor() && !value.isScalar(); });
     if (samples.size() == wanted) return samples;
+    // Numbers and flags are inputs only where they are dynamic.
+    std::erase_if(samples, [](const c10::IValue& value) { return !value.isTensor(); });
+    if (samples.size() == wanted) return samples;
     samples.clear();
     for (const Binding& binding : bindings_) {
       if (binding.from_user) samples.push_back(input_by_shape(binding.name));

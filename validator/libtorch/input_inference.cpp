@@ -62,7 +62,7 @@ class Inference {
     }
     throw Failure(
         fmt::format("the graph does not tell what its input `{}` ({}) looks like; give the inputs in order with "
-                    "`--input`, like `--input \"f32[2,16000]\"`, or as a file with `--inputs`",
+                    "`--input`, like `--input \"f32[2,16000]\"`, or all of them as a file, `--input FILE`",
                     argument.name(), type->repr_str()));
   }
 
