@@ -24,7 +24,10 @@ TEST_CASE("modules of a C++ source: what derives from Module, by the name that m
   CHECK(names("struct AImpl : torch::nn::Cloneable<AImpl> {}; TORCH_MODULE(A);") == "A ");
   CHECK(names("struct AImpl : torch::nn::Module {};") == "AImpl ");
   CHECK(names("struct A { }; struct B : A {}; class C;").empty());
-  CHECK(names("// struct A : torch::nn::Module {};\n/* class B : Module {}; */ const char* s = \"struct C : Module {};\";").empty());
+  CHECK(
+      names(
+          "// struct A : torch::nn::Module {};\n/* class B : Module {}; */ const char* s = \"struct C : Module {};\";")
+          .empty());
 }
 
 TEST_CASE("modules of a C++ source: what another one holds is a part") {
@@ -36,7 +39,8 @@ TEST_CASE("modules of a C++ source: what another one holds is a part") {
 TEST_CASE("commands are split as a shell splits them") {
   using List = std::vector<std::string>;
   CHECK(split_command("c++  -DA=1 -c a.cpp") == List{"c++", "-DA=1", "-c", "a.cpp"});
-  CHECK(split_command(R"(c++ '-DA="x y"' "-I/a b" -DB=\"c\" '')") == List{"c++", "-DA=\"x y\"", "-I/a b", "-DB=\"c\"", ""});
+  CHECK(split_command(R"(c++ '-DA="x y"' "-I/a b" -DB=\"c\" '')") ==
+        List{"c++", "-DA=\"x y\"", "-I/a b", "-DB=\"c\"", ""});
   CHECK(split_command("").empty());
 }
 
@@ -44,8 +48,10 @@ TEST_CASE("flags of a source come from the nearest database, without another lib
   const ::TemporaryFolder folder;
   folder.write("torch/ATen/ATen.h", "");
   folder.write("src/a.cpp", "");
-  folder.write("build/compile_commands.json",
-               R"([{"directory": ")" + folder.path() + R"(", "file": "src/a.cpp", "command": "g++-9 -DA -Iown -isystem torch -Wall -O3 -std=c++17 -MD -o a.o -c src/a.cpp"}])");
+  folder.write(
+      "build/compile_commands.json",
+      R"([{"directory": ")" + folder.path() +
+          R"(", "file": "src/a.cpp", "command": "g++-9 -DA -Iown -isystem torch -Wall -O3 -std=c++17 -MD -o a.o -c src/a.cpp"}])");
   const CompileFlags flags = compile_flags_of(folder.path() + "/src/a.cpp");
   CHECK(flags.compiler == "g++-9");
   CHECK(flags.directory == folder.path());

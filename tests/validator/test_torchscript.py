@@ -180,7 +180,7 @@ class Hungry(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         kept = [x]
         while len(kept) < 1 << 40:
-            kept.append(torch.ones([1 << 22]))
+            kept.append(torch.rand([1 << 22]))  # of a constant there would be only one
         return kept[-1]
 
 
