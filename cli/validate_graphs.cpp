@@ -54,6 +54,11 @@ Result<validator::GraphOptions> graph_options(const ValidateOptions& options, co
   }
   if (auto added = add_inputs(out, options, directory); !added) return std::unexpected(added.error());
   if (!options.module.empty()) out.module = options.module;
+  if (!options.modes.empty()) {
+    out.modes = options.modes;
+    std::erase(out.modes, "decode");
+    if (out.modes.empty()) return std::unexpected(usage("archives and C++ models have no mode `decode`"));
+  }
   out.device = options.device;
   out.repetitions = options.repetitions;
   out.limits.timeout = options.timeout;

@@ -117,6 +117,7 @@ class GraphRun {
                     {"tensors", tensors_file(side)},
                     {"device", options_.device},
                     {"inputs", options_.inputs},
+                    {"modes", options_.modes},
                     {"repeats", options_.repetitions}};
     if (options_.inputs_file) request["inputs_file"] = *options_.inputs_file;
     if (!weights.empty()) request["weights_from"] = weights;

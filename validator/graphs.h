@@ -18,6 +18,8 @@ struct GraphOptions {
   std::vector<std::string> inputs;         // "f32[2,16000]", …
   std::optional<std::string> inputs_file;  // absolute
   std::optional<std::string> module;       // C++: the expression that makes the module, "Net(16)"
+  // A model that is fixed as it was saved has no modes, and runs as it is.
+  std::vector<std::string> modes = {"train", "eval"};
   std::string device = "auto";
   unsigned repetitions = 5;  // of what is timed; 0: nothing is
   Limits limits;

@@ -199,3 +199,9 @@ def test_a_model_that_does_not_come_back(fullgraph, tmp_path, kind, limits, fail
     assert found["kind"] == failure and found["stage"] == "train: forward and backward"
     assert limits[0] in found["message"]
     assert list(temporary.iterdir()) == []
+
+
+def test_modes_can_be_chosen(fullgraph, folder, encoder):
+    done, case = run(fullgraph, folder, "encoder.pt", "encoder.pt", "--modes", "eval")
+    assert done.code == 0
+    assert [one["mode"] for one in case["runs"]] == ["eval"]

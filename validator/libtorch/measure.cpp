@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -96,6 +97,7 @@ class Measurement {
         device_(device),
         progress_(progress),
         seed_(request.value("seed", std::uint64_t{0})),
+        modes_(request.value("modes", std::vector<std::string>{"train", "eval"})),
         clock_{.warm_up = request.value("warm_up", 3),
                .repeats = request.value("repeats", 11),
                .budget_seconds = request.value("budget_seconds", 10.0)},
@@ -123,7 +125,10 @@ class Measurement {
 
  private:
   std::vector<std::string> mode_names() const {
-    return model_.has_modes() ? std::vector<std::string>{"train", "eval"} : std::vector<std::string>{"as-saved"};
+    if (!model_.has_modes()) return {"as-saved"};
+    std::vector<std::string> out = {"train", "eval"};
+    std::erase_if(out, [&](const std::string& name) { return std::ranges::find(modes_, name) == modes_.end(); });
+    return out;
   }
 
   // Running statistics and the like change with each step.
@@ -201,6 +206,7 @@ class Measurement {
   at::Device device_;
   Progress& progress_;
   std::uint64_t seed_;
+  std::vector<std::string> modes_;
   ClockOptions clock_;
   Inputs inputs_;
   std::vector<at::Tensor> first_buffers_;
