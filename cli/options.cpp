@@ -143,6 +143,8 @@ void add_validate(CLI::App& validate, ValidateFlags& flags, ValidateOptions& out
   validate.add_option("paths", out.paths, "An archive (.pt, .pt2) or C++ source; two: before and after a change")
       ->type_name("PATH");
 
+  // Of a flag that is given twice the later one counts.
+  validate.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   validate.option_defaults()->group("Cases");
   add_names(validate, out.entries, "--entry", "FILE:FUNCTION",
             "A function (also pkg.module:function) that returns (module or callable, args, kwargs[, loss])", false);
@@ -192,7 +194,9 @@ void add_validate(CLI::App& validate, ValidateFlags& flags, ValidateOptions& out
   validate.option_defaults()->group("Output");
   validate.add_option("--output-format", out.format, "text, json or html")->type_name("FORMAT");
   validate.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
-  validate.add_option("--merge", out.merge, "Join results in JSON into one report, and run nothing")->type_name("FILE");
+  validate.add_option("--merge", out.merge, "Join results in JSON into one report, and run nothing")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   validate.add_option("--color", flags.check.color, "auto, always or never")->type_name("WHEN");
   validate.add_flag("-q,--quiet", out.check.quiet, "Say nothing while it runs");
   validate.add_flag("-v,--verbose", out.check.verbose, "Say what is being done");

@@ -8,6 +8,7 @@
 #include "reports/position.h"
 #include "reports/report.h"
 #include "rules/layout.h"
+#include "rules/rule.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -161,9 +162,37 @@ class Judge {
 
   // A hazard shows in what training gets, where that is measured.
   void hazard() {
+    if (finding_.code == "FG201") return hooks();
     if (finding_.code == "FG304") return policy();
     if (finding_.code == "FG303") return lost_gradients();
     say(Verdict::NotChecked, "nothing that is measured shows it");
+  }
+
+  // Found where it is registered: Dynamo breaks wherever a module is called that carries it.
+  void hooks() {
+    std::vector<std::string> ids;
+    for (const MeasuredRun& run : witnesses_.runs) {
+      if (!run.side.capture || !std::ranges::any_of(run.side.hooks, [&](const auto& hook) { return is_here(hook); }))
+        continue;
+      const std::size_t before = ids.size();
+      for (const validator::GraphBreak& one : run.side.capture->breaks) {
+        if (rule_names(one.id)) ids.push_back(one.id);
+      }
+      if (ids.size() != before) out_.runs.push_back(title(run));
+    }
+    if (ids.empty()) return say(Verdict::NotReached, "no run had a break at a module with a hook from there");
+    say(Verdict::Confirmed, "modules with a hook from there break the graph: " + joined(std::move(ids)));
+  }
+
+  [[nodiscard]] bool is_here(const validator::HookCount& hook) const {
+    return hook.kind.starts_with("backward") &&
+           witnesses_.path_in_run(hook.place.substr(0, hook.place.rfind(':'))) == statement_.path;
+  }
+
+  // Is the id one of those that the finding's rule is about?
+  [[nodiscard]] bool rule_names(std::string_view id) const {
+    const rules::Rule* rule = rules::find_rule(finding_.code);
+    return rule != nullptr && !id.empty() && rule->info.gb_ids.find(id) != std::string_view::npos;
   }
 
   void policy() {

@@ -61,6 +61,7 @@ template <class Visitor>
 void fields(Visitor& visit, HookCount& it) {
   visit("kind", it.kind);
   visit("module", it.module);
+  visit("place", it.place);
   visit("calls", it.calls);
 }
 

@@ -1,12 +1,11 @@
 #include "validator/process_tree.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,9 +13,17 @@
 namespace fullgraph::validator {
 namespace {
 
+// A process may end at any moment: what cannot be read is empty.
 std::string read_proc(pid_t process, std::string_view name) {
-  std::ifstream in("/proc/" + std::to_string(process) + "/" + std::string(name), std::ios::binary);
-  return in ? std::string(std::istreambuf_iterator<char>(in), {}) : std::string();
+  const std::string path = "/proc/" + std::to_string(process) + "/" + std::string(name);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(file, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  close(file);
+  return out;
 }
 
 // By process its parent. What ends while this is read is missing.

@@ -85,8 +85,9 @@ struct Duration {
 };
 
 struct HookCount {
-  std::string kind;    // "forward", "forward_pre", "backward", "backward_pre", "parameter"
-  std::string module;  // name of the module or parameter
+  std::string kind;        // "forward", "forward_pre", "backward", "backward_pre", "parameter"
+  std::string module;      // name of the module or parameter
+  std::string place = {};  // "file:line" of the function; empty: unknown
   unsigned calls = 0;
 };
 

@@ -1,6 +1,7 @@
-"""Which hooks run: each that is registered when the block begins is counted while it lasts."""
+"""Which hooks run, and where they are written: each that is registered when the block begins is counted while it lasts."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 _OF_MODULES = {"_forward_pre_hooks": "forward_pre", "_forward_hooks": "forward", "_backward_pre_hooks": "backward_pre",
@@ -11,11 +12,12 @@ _OF_PARAMETERS = {"_backward_hooks": "parameter", "_post_accumulate_grad_hooks":
 class HookCounter:
     """A context manager; `counts()` afterwards."""
 
-    def __init__(self, owner):
+    def __init__(self, owner, places):
         import torch
 
+        self._places = places
         self._owner = owner if isinstance(owner, torch.nn.Module) else None
-        self._counts: dict[tuple[str, str], int] = {}
+        self._counts: dict[tuple[str, str, str], int] = {}
         self._undo: list[tuple[Any, Any, Any]] = []
 
     def _count_all(self, table, kind: str, name: str) -> None:
@@ -24,11 +26,19 @@ class HookCounter:
             table[key] = self._counting(hook, kind, name)
 
     def _counting(self, hook, kind: str, name: str):
+        key = kind, name, self._place_of(hook)
+
         def counted(*args, **kwargs):
-            self._counts[kind, name] = self._counts.get((kind, name), 0) + 1
+            self._counts[key] = self._counts.get(key, 0) + 1
             return hook(*args, **kwargs)
 
         return counted
+
+    def _place_of(self, hook) -> str:
+        while isinstance(hook, functools.partial):
+            hook = hook.func
+        code = getattr(hook, "__code__", None) or getattr(getattr(hook, "__func__", None), "__code__", None)
+        return f"{self._places.name(code.co_filename)}:{code.co_firstlineno}" if code else ""
 
     def __enter__(self) -> HookCounter:
         if self._owner is None:
@@ -48,4 +58,4 @@ class HookCounter:
                 table[key] = hook
 
     def counts(self) -> list[dict[str, Any]]:
-        return [{"kind": kind, "module": name, "calls": calls} for (kind, name), calls in self._counts.items()]
+        return [{"kind": kind, "module": name, "place": place, "calls": calls} for (kind, name, place), calls in self._counts.items()]

@@ -68,7 +68,7 @@ class Measurement:
         with _forced_eager():
             subject.run(subject.model, subject.inputs(), around=tracer)
             self.lines["executed"] = by_file(tracer.seen, self._places)
-            hooks, policy = HookCounter(subject.owner), checkpointing.PolicyWatch()
+            hooks, policy = HookCounter(subject.owner, self._places), checkpointing.PolicyWatch()
             with hooks, policy:
                 self.eager = self._call(subject.model)
         self.side["hooks"] = hooks.counts()

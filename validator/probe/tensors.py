@@ -133,7 +133,8 @@ def gradients_of(owner, inputs) -> dict[str, Any]:
     if isinstance(owner, torch.nn.Module):
         for name, parameter in owner.named_parameters():
             if parameter.requires_grad:
-                found[name] = None if parameter.grad is None else whole(parameter.grad).detach().clone()
+                # A module that is compiled on its own is the same one under another name.
+                found[name.replace("_orig_mod.", "")] = None if parameter.grad is None else whole(parameter.grad).detach().clone()
     for number, tensor in enumerate(tensors_in(inputs)):
         if tensor.requires_grad and tensor.is_leaf and not isinstance(tensor, torch.nn.Parameter):
             found[f"input {number}"] = None if tensor.grad is None else tensor.grad.detach().clone()

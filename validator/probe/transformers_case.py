@@ -42,11 +42,13 @@ def _are_numbers(value) -> bool:
     return bool(value) and all(isinstance(item, int) and not isinstance(item, bool) for item in value)
 
 
-def small_values(config, depth: int = 0) -> dict[str, Any]:
-    """What to give to the configuration's class so that the model becomes small."""
+def small_values(config, given: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+    """What to give to the configuration's class so that the model becomes small. `given`: what is settled already."""
     values: dict[str, Any] = {}
     aliases = getattr(type(config), "attribute_map", {})
-    layers = next((getattr(config, name) for name in ("num_hidden_layers", "n_layer", "num_layers") if hasattr(config, name)), None)
+    depth_name = next((name for name in ("num_hidden_layers", "n_layer", "num_layers") if hasattr(config, name)), "")
+    layers = getattr(config, depth_name, None)
+    wanted = given.get(depth_name, 2)
     # A number that says how long lists of numbers are (of convolutions, say) stays, as the lists do.
     lengths = {len(value) for value in vars(config).values() if isinstance(value, (list, tuple)) and _are_numbers(value)}
     for name, value in vars(config).items():
@@ -54,7 +56,7 @@ def small_values(config, depth: int = 0) -> dict[str, Any]:
             continue
         if hasattr(value, "model_type") and hasattr(value, "to_dict"):
             if depth < 3:
-                values[name] = type(value)(**small_values(value, depth + 1))
+                values[name] = type(value)(**small_values(value, {}, depth + 1))
         elif isinstance(value, int):
             most = _limit(name)
             if most is not None and value > most and (value not in lengths or value == layers):
@@ -64,7 +66,7 @@ def small_values(config, depth: int = 0) -> dict[str, Any]:
         elif isinstance(value, (list, tuple)) and value:
             if isinstance(layers, int) and layers > 2 and len(value) == layers:  # one for each layer: keep both kinds
                 other = next((item for item in value if item != value[0]), value[-1])
-                values[name] = [value[0], other]
+                values[name] = ([value[0], other] * wanted)[:wanted]
             elif _are_numbers(value) and min(value) > 64:
                 values[name] = type(value)([32] * len(value))  # widths
     return values
@@ -74,7 +76,7 @@ def _config(model_type: str, given: dict[str, Any]):
     from transformers import AutoConfig
 
     known = AutoConfig.for_model(model_type)
-    return AutoConfig.for_model(model_type, **{**small_values(known), **given})
+    return AutoConfig.for_model(model_type, **{**small_values(known, given), **given})
 
 
 def _class_of(config, name: str | None):

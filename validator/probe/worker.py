@@ -54,7 +54,7 @@ class Output:
 def failure_of(error: BaseException, stage: str, places: Places) -> dict[str, Any]:
     frames = [(places.name(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     where = next((f"{name}:{line}" for name, line in reversed(frames) if places.is_recorded(name)), "")
-    message = str(error).strip().split("\n")[0][:1000]
+    message = " ".join(str(error).split())[:400]
     return {"kind": "raised", "stage": stage, "message": f"{type(error).__name__}: {message}", "where": where}
 
 
