@@ -149,7 +149,8 @@ class Validation {
     if (!ran) return before;
 
     const std::vector<std::string> files = files_of(before->runs, before_side());
-    auto looked = Looked::at(project_, files, case_.entry, is_whole(before->runs));
+    const std::string entry = entry_on(before_side(), case_.entry, import_roots(project_));
+    auto looked = Looked::at(project_, files, entry, is_whole(before->runs));
     if (!looked) return std::unexpected(looked.error());
     judge(**looked, before->runs, before_side(), false, out);
 

@@ -90,6 +90,12 @@ class Running {
  public:
   Running(const Command& command, pid_t child, int output, std::set<pid_t> others)
       : command_(command), child_(child), output_(output), others_(std::move(others)) {}
+  // Only an exception leaves it running.
+  ~Running() {
+    if (command_.contained && !ended_) kill_all();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
   Result<Finished> finish() {
     if (!command_.contained) return plain();

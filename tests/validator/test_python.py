@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -257,3 +258,17 @@ def test_a_gpu_that_is_not_there(project):
     done = validate(project, "--device", "cuda")
     [case] = done.json()["cases"]
     assert all("no GPU" in run["before"]["skipped"] for run in case["runs"])
+
+
+def test_the_pytest_plugin(configured, tmp_path):
+    """Each case is a test: one that breaks the graph fails and says so; results can be merged."""
+    options = f"--python {sys.executable} --repeat 0"
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "pytest_fullgraph", "--fullgraph", "--fullgraph-options", options,
+                           "--fullgraph-results", "results", "-k", "plain", "fullgraph.toml"],
+                          cwd=configured, capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "tools" / "pytest_plugin"),
+                               "FULLGRAPH_BIN": str(os.environ.get("FULLGRAPH_BIN", ROOT / "build" / "bin" / "fullgraph"))})
+    [branch] = lines_with("hidden.sum()")
+    assert done.returncode == 1 and "1 failed" in done.stdout, done.stdout + done.stderr
+    assert f"model.py:{branch}" in done.stdout
+    assert [path.name for path in (configured / "results").iterdir()] == [f"{configured.name}_plain.json"]
