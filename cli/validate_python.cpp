@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "cli/baseline.h"
 #include "cli/commands.h"
@@ -112,11 +114,34 @@ void add_environment_of(const std::string& interpreter, Settings& settings, cons
   settings.python_path = std::move(paths);
 }
 
+// Findings that every case refuted which said anything of them.
+class Refuted {
+ public:
+  void add(const Diagnostic& finding, validator::Verdict verdict) {
+    const Key key{finding.place.source->path(), finding.place.span.begin, finding.code};
+    if (verdict == validator::Verdict::Confirmed) confirmed_.insert(key);
+    if (verdict == validator::Verdict::Refuted) refuted_.emplace(key, finding);
+  }
+
+  [[nodiscard]] std::vector<Diagnostic> all() const {
+    std::vector<Diagnostic> out;
+    for (const auto& [key, finding] : refuted_) {
+      if (!confirmed_.contains(key)) out.push_back(finding);
+    }
+    return out;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::uint32_t, std::string>;
+  std::map<Key, Diagnostic> refuted_;
+  std::set<Key> confirmed_;
+};
+
 // -- one case
 
 class Validation {
  public:
-  Validation(const Project& project, const PythonCase& one, std::vector<Diagnostic>& refuted)
+  Validation(const Project& project, const PythonCase& one, Refuted& refuted)
       : project_(project), case_(one), refuted_(refuted) {}
 
   Result<MeasuredSide> run(Case& out) {
@@ -290,7 +315,7 @@ class Validation {
       if (finding.severity == Severity::Info) continue;
       validator::FindingVerdict verdict = verdict_on(finding, witnesses, after);
       if (after) verdict.file = name_on(side, looked.path_of(verdict.file));
-      if (!after && verdict.verdict == validator::Verdict::Refuted) refuted_.push_back(finding);
+      if (!after) refuted_.add(finding, verdict.verdict);
       out.findings.push_back(std::move(verdict));
     }
   }
@@ -307,7 +332,7 @@ class Validation {
 
   const Project& project_;
   const PythonCase& case_;
-  std::vector<Diagnostic>& refuted_;
+  Refuted& refuted_;
   const validator::TemporaryFolder* folder_ = nullptr;
 };
 
@@ -360,7 +385,7 @@ Result<ValidationResult> validate_python(const ValidateOptions& options, const s
   result.version = FULLGRAPH_VERSION;
   result.before = options.before.value_or("as it is");
   result.after = after_in_words(options);
-  std::vector<Diagnostic> refuted;
+  Refuted refuted;
   for (const PythonCase& one : setting->cases) {
     Case out;
     auto measured = Validation(project, one, refuted).run(out);
@@ -375,7 +400,7 @@ Result<ValidationResult> validate_python(const ValidateOptions& options, const s
   }
   std::ranges::stable_sort(result.cases, {}, &Case::name);
   if (options.check.update_baseline) {
-    if (auto done = update_baseline(setting->settings, refuted, working_directory); !done)
+    if (auto done = update_baseline(setting->settings, refuted.all(), working_directory); !done)
       return std::unexpected(done.error());
   }
   return result;

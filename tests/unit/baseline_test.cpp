@@ -123,3 +123,14 @@ TEST_CASE("files: replaced as a whole, permissions and links kept") {
   // Nothing is left beside the files.
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()) == 3);
 }
+
+TEST_CASE("baseline: one finding less of a kind") {
+  Baseline baseline("/p");
+  baseline.add(at_line(before, 1), "/p");
+  baseline.add(at_line(before, 2), "/p");
+  baseline.remove(at_line(before, 1), "/p");
+  CHECK(baseline.size() == 1);
+  baseline.remove(at_line(before, 1), "/p");
+  baseline.remove(at_line(before, 1), "/p");
+  CHECK(baseline.size() == 0);
+}
