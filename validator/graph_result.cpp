@@ -49,7 +49,7 @@ void add_costs(Side& out, const json& result, const json& ran) {
                               .runs = static_cast<unsigned>(time.at("samples").size())};
     break;
   }
-  if (const auto peak = result.at("peak_memory").at("bytes").get<std::uint64_t>(); peak != 0) out.peak_memory = peak;
+  if (const auto peak = ran.at("peak_memory_bytes").get<std::uint64_t>(); peak != 0) out.peak_memory = peak;
   const json& capture = result.at("cuda_graph");
   if (capture.at("state") == "captured") out.notes.emplace_back("can be captured into a CUDA graph");
   if (capture.at("state") == "failed")

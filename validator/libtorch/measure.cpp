@@ -144,23 +144,30 @@ class Measurement {
     Json out;
     try {
       progress_.enter(name + ": forward and backward");
-      restore();
-      const StepResult step = run_step(model_, inputs_.values, seed_);
-      restore();
-      const StepResult again = run_step(model_, inputs_.values, seed_);
-      out["deterministic"] = same(step, again);
-      out["outputs"] = describe_outputs(name, step);
-      out["backward"] = step.reached_backward;
-      out["gradients"] = describe_gradients(name, step);
-      out["hooks"] = {{"registered", step.hooks.registered}, {"ran", step.hooks.ran}};
+      compare_steps(name, out);
       progress_.enter(name + ": timing");
+      reset_peak_memory(device_);
       out["latency_ms"] = latency(name);
+      out["peak_memory_bytes"] = peak_memory(device_);
     } catch (const c10::Error& error) {
       out = {{"error", error.what_without_backtrace()}, {"stage", progress_.stage()}};
     } catch (const std::exception& error) {
       out = {{"error", error.what()}, {"stage", progress_.stage()}};
     }
     return out;
+  }
+
+  // The step that is compared with the other side's, and once more to see whether it comes out the same.
+  void compare_steps(const std::string& name, Json& out) {
+    restore();
+    const StepResult step = run_step(model_, inputs_.values, seed_);
+    restore();
+    const StepResult again = run_step(model_, inputs_.values, seed_);
+    out["deterministic"] = same(step, again);
+    out["outputs"] = describe_outputs(name, step);
+    out["backward"] = step.reached_backward;
+    out["gradients"] = describe_gradients(name, step);
+    out["hooks"] = {{"registered", step.hooks.registered}, {"ran", step.hooks.ran}};
   }
 
   Json latency(const std::string& name) {
@@ -177,10 +184,13 @@ class Measurement {
     return out;
   }
 
+  // On the host: the device's memory is the model's.
+  void keep(std::string name, const at::Tensor& tensor) { tensors_.emplace_back(std::move(name), tensor.to(at::kCPU)); }
+
   Json describe_outputs(const std::string& mode, const StepResult& step) {
     Json out = Json::array();
     for (const auto& [name, tensor] : step.outputs) {
-      tensors_.emplace_back(mode + "/output/" + name, tensor);
+      keep(mode + "/output/" + name, tensor);
       out.push_back({{"name", name}, {"type", describe(tensor)}});
     }
     return out;
@@ -194,7 +204,7 @@ class Measurement {
     for (const auto& [name, gradient] : step.gradients) {
       Json entry = {{"name", name}, {"state", gradient.defined() ? "present" : trains[name] ? "none" : "frozen"}};
       if (gradient.defined()) {
-        tensors_.emplace_back(mode + "/gradient/" + name, gradient);
+        keep(mode + "/gradient/" + name, gradient);
         entry["norm"] = gradient.to(at::kDouble).norm().item<double>();
       }
       out.push_back(std::move(entry));
@@ -239,15 +249,15 @@ Json measure(const Json& request, Progress& progress) {
   if (const std::string other = request.value("weights_from", ""); !other.empty()) {
     out["weights"] = adopt_weights(other, *loaded.model);
   } else {
-    for (const auto& [name, tensor] : weights_of(*loaded.model)) tensors.emplace_back(name, tensor.detach().clone());
+    for (const auto& [name, tensor] : weights_of(*loaded.model))
+      tensors.emplace_back(
+          name, tensor.detach().to(tensor.options().device(at::kCPU).requires_grad(false), false, /*copy=*/true));
   }
   out["parameters"] = describe_parameters(*loaded.model);
 
-  reset_peak_memory(device);
   progress.enter("making inputs");
   Measurement measurement(request, *loaded.model, device, progress);
   out["modes"] = measurement.run();
-  out["peak_memory"] = {{"bytes", peak_memory(device)}, {"of", device.is_cuda() ? "cuda" : "process"}};
   progress.enter("capture into a CUDA graph");
   out["cuda_graph"] = measurement.cuda_graph();
   out["inputs"] = Json::array();
