@@ -82,10 +82,58 @@ bool changes_nothing(std::string_view callee) {
        "item", "size", "dim", "numel", "sum", "mean", "min", "max", "amin", "amax", "any", "all", "abs", "norm", "std",
        "var", "isnan", "isinf", "isfinite", "isclose", "allclose", "equal", "eq", "ne", "gt", "lt", "ge", "le",
        "count_nonzero", "detach", "tolist", "cpu", "numpy", "long", "to", "view", "reshape", "flatten", "is_tensor",
-       "is_floating_point",
+       "is_floating_point", "finfo", "iinfo",
        // about the mode that code runs in
        "is_compiling", "is_grad_enabled", "is_dynamo_compiling", "is_scripting", "is_tracing"});
   return std::ranges::find(harmless, callee) != harmless.end();
+}
+
+namespace {
+
+bool all_do_nothing(const ir::Module& module, ir::Range items) {
+  return std::ranges::all_of(module.list(items), [&](ir::ExprId item) { return does_nothing(module, item); });
+}
+
+}  // namespace
+
+bool does_nothing(const ir::Module& module, ir::ExprId id) {
+  if (!id) return true;
+  const ir::Expr& expr = module.expr(id);
+  switch (expr.kind) {
+    case ir::ExprKind::None:
+    case ir::ExprKind::True:
+    case ir::ExprKind::False:
+    case ir::ExprKind::Ellipsis:
+    case ir::ExprKind::Int:
+    case ir::ExprKind::Float:
+    case ir::ExprKind::Imaginary:
+    case ir::ExprKind::String:
+    case ir::ExprKind::Bytes:
+    case ir::ExprKind::Name:
+      return true;
+    case ir::ExprKind::Attribute:
+    case ir::ExprKind::Unary:
+    case ir::ExprKind::Comparison:
+    case ir::ExprKind::Starred:
+      return does_nothing(module, expr.a);
+    case ir::ExprKind::Subscript:
+    case ir::ExprKind::Binary:
+      return does_nothing(module, expr.a) && does_nothing(module, expr.b);
+    case ir::ExprKind::BoolOp:
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List:
+    case ir::ExprKind::Set:
+      return all_do_nothing(module, expr.items);
+    case ir::ExprKind::Compare:
+      return does_nothing(module, expr.a) && all_do_nothing(module, expr.items);
+    case ir::ExprKind::Conditional:
+      return does_nothing(module, expr.a) && does_nothing(module, expr.b) && does_nothing(module, expr.c);
+    case ir::ExprKind::Call:
+      return changes_nothing(callee_of(module, expr)) && does_nothing(module, module.expr(expr.a).a) &&
+             all_do_nothing(module, expr.items);
+    default:
+      return false;
+  }
 }
 
 bool is_for_training(const ir::Module& module, ir::Span span) {

@@ -26,5 +26,7 @@ std::string_view callee_of(const ir::Module& module, const ir::Expr& call);
 
 // Functions and methods that are known by their name to answer a question and to do nothing else.
 bool changes_nothing(std::string_view callee);
+// Can the expression be left unevaluated, or be evaluated once more, without anybody noticing?
+bool does_nothing(const ir::Module& module, ir::ExprId id);
 
 }  // namespace fullgraph::rules

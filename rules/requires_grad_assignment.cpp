@@ -59,6 +59,8 @@ energy = compiled_model(positions)
 
 ## Fix
 
+An assignment of `False` to a tensor that was made without `requires_grad` is removed (safe).
+
 For a tensor that is set to `True` while training only, which is for checkpoints:
 
 Safe: the assignment is made only outside compiled code, under `not torch.compiler.is_compiling()`. Eager training stays
@@ -121,12 +123,24 @@ void offer_repairs(Diagnostic& diagnostic, const trace::Event& event) {
   if (!guarded.edits.empty()) diagnostic.fixes.push_back(std::move(guarded));
 }
 
+// Python:  identity = torch.eye(4); identity.requires_grad = False
+// What sets the flag to the value that it has can go. Each root has its say: the first one that does not know the value
+// takes the edits back.
+void offer_removal(Diagnostic& diagnostic, const trace::Event& event) {
+  const bool idle = event.before == event.value && event.origin == trace::Origin::Intermediate &&
+                    is_assignment_of(*event.where.module, event.where.span, "False");
+  if (!idle) return advise(diagnostic, "Make the tensor with the flag that it shall have, outside compiled code");
+  offer(diagnostic, Applicability::Safe, "Remove the assignment, which sets the flag to the value that it has",
+        remove_statement(*event.where.module, event.where.span));
+}
+
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   diagnostic.message = "setting `requires_grad` of " + named(event.subject, "a tensor") +
                        std::string(value_text(event.value)) +
                        " ends the graph, even if the flag has that value already; " + std::string(advice(event.origin));
   if (context.is_first(info, event) && is_workaround(event)) offer_repairs(diagnostic, event);
+  if (event.value == trace::Truth::No) offer_removal(diagnostic, event);
   context.report(std::move(diagnostic));
 }
 

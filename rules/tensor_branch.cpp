@@ -2,6 +2,7 @@
 #include <array>
 
 #include "rules/eager_only.h"
+#include "rules/selection.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -47,8 +48,11 @@ def forward(self, scores, mask):
 ## Fix
 
 Safe, where the value only decides whether an exception is raised or something is said (`assert`, `if …: raise`): the
-check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition. Elsewhere no edit
-is offered.
+check is left out of compiled code, with `not torch.compiler.is_compiling()` in front of its condition.
+
+Where an `if` only replaces a tensor by what an elementwise operator (`clamp`, `nan_to_num`, `abs`, `relu`) makes of it, both
+are computed and `torch.where` selects: safe where the dtype stays as it is, unsafe where bounds are no integers, which
+makes floating-point numbers of integers. Elsewhere no edit is offered.
 
 ## References
 
@@ -66,7 +70,10 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
       with_detail(event) +
       ", so the graph ends here; use `torch.where` or `torch.cond`, or decide outside the compiled "
       "region";
-  if (context.is_first(info, event)) offer_eager_only(diagnostic, event);
+  if (context.is_first(info, event)) {
+    offer_eager_only(diagnostic, event);
+    if (diagnostic.fixes.empty() && !random) offer_selection(diagnostic, event);
+  }
   context.report(std::move(diagnostic));
 }
 

@@ -90,7 +90,8 @@ struct Event {
   std::string subject;  // source text of the object concerned ("hidden_states")
   std::string detail;   // one more phrase for the message
   Origin origin = Origin::Unknown;
-  Truth value = Truth::Unknown;  // the boolean that is set, where one is
+  Truth value = Truth::Unknown;   // the boolean that is set, where one is
+  Truth before = Truth::Unknown;  // … and what it was
   CheckpointFacts checkpoint;
   struct RelatedPlace {
     Location where;
