@@ -1,8 +1,10 @@
 // FG304: a compiled function that runs under a checkpoint with a selective policy. What goes wrong changed with torch
 // 2.10, so the message follows the profile's version: before, the compiled code is not used; since, the policy does not
 // see the operators that it names.
+#include <algorithm>
 #include <array>
 
+#include "rules/compile_outside.h"
 #include "rules/wording.h"
 
 namespace fullgraph::rules {
@@ -49,7 +51,8 @@ Or, from torch 2.10 on, let the policy see the compiled region as one operator w
 
 ## Fix
 
-No edit is offered: `torch.compile` has to move to another place of the program.
+Unsafe, where both stand in one file and the compiled function is used nowhere else in it: what is under `torch.compile` is
+compiled no longer, and the function that makes the checkpoint is compiled instead, with all that it does.
 
 ## References
 
@@ -68,6 +71,13 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
           : "the compiled " + subject +
                 " is bypassed under a checkpoint with a selective policy (torch 2.9 and earlier); compile outside the "
                 "checkpoint";
+  if (context.is_first(info, event)) {
+    const auto compiled =
+        std::ranges::find(event.related, event.where.module, [](const auto& related) { return related.where.module; });
+    if (compiled != event.related.end())
+      offer(diagnostic, Applicability::Unsafe, "Compile the function that makes the checkpoint, with all that it does",
+            compile_outside(*event.where.module, compiled->where.span, event.where.span));
+  }
   context.report(std::move(diagnostic));
 }
 
@@ -79,7 +89,7 @@ extern const Rule compiled_under_selective_checkpoint{
              .summary = "Compiled code runs under a checkpoint with a selective policy",
              .severity = Severity::Hazard,
              .gb_ids = "",
-             .fix = FixAvailability::None,
+             .fix = FixAvailability::Sometimes,
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,

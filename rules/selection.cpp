@@ -275,7 +275,8 @@ class Branch {
     };
     const bool assigned = std::ranges::any_of(module_.stmts, [&](const ir::Stmt& stmt) {
       const bool in_place = stmt.kind == ir::StmtKind::AugAssign || stmt.kind == ir::StmtKind::Assign;
-      return in_place && inside.contains(stmt.span) && std::ranges::any_of(module_.list(stmt.items), [&](ExprId target) {
+      return in_place && inside.contains(stmt.span) &&
+             std::ranges::any_of(module_.list(stmt.items), [&](ExprId target) {
                return is_it(target) &&
                       (stmt.kind == ir::StmtKind::AugAssign || module_.expr(target).kind != ExprKind::Name);
              });
@@ -312,7 +313,8 @@ void offer_selection(Diagnostic& diagnostic, const trace::Event& event) {
               (choice->same_dtype ? "" : " (of a tensor of integers this makes one of floating-point numbers)"),
           std::move(edits));
   } else if (branch.only_assigns()) {
-    advise(diagnostic, "Make a function of each way and let `torch.cond(test, one, other, operands)` choose in the graph");
+    advise(diagnostic,
+           "Make a function of each way and let `torch.cond(test, one, other, operands)` choose in the graph");
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace fullgraph::rules {
 
-// Offers `torch.where` for the `if` or the conditional expression whose test breaks in `event`, safe where the dtypes of
-// both sides are certainly the same. Where a branch assigns tensors in a way of which less is known, `torch.cond` is
+// Offers `torch.where` for the `if` or the conditional expression whose test breaks in `event`, safe where the dtypes
+// of both sides are certainly the same. Where a branch assigns tensors in a way of which less is known, `torch.cond` is
 // advised.
 void offer_selection(Diagnostic& diagnostic, const trace::Event& event);
 

@@ -863,8 +863,8 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       auto* tensor = as<TensorObject>(object);
       if (name == names::requires_grad) {
         auto known = truth(value);
-        report_requires_grad_assigned(tensor->parameter ? Origin::Parameter : tensor->origin, tensor->requires_grad, known,
-                                      span, object_span);
+        report_requires_grad_assigned(tensor->parameter ? Origin::Parameter : tensor->origin, tensor->requires_grad,
+                                      known, span, object_span);
         heap_.change(tensor)->requires_grad = known ? (*known ? Truth::Yes : Truth::No) : Truth::Unknown;
       } else if (name == names::data && traced() && tensor->origin == Origin::Intermediate) {
         graph_break(EventKind::Unsupported, span, "GB0056", text(span), text(object_span));
@@ -876,7 +876,8 @@ void Interpreter::set_attribute(Value object, Symbol name, Value value, ir::Span
       return;
     case Kind::Unknown:
       // hidden_states of which nothing is known: the name of the attribute tells that it is a tensor
-      if (name == names::requires_grad) report_requires_grad_assigned(Origin::Unknown, Truth::Unknown, truth(value), span, object_span);
+      if (name == names::requires_grad)
+        report_requires_grad_assigned(Origin::Unknown, Truth::Unknown, truth(value), span, object_span);
       return;
     default:
       return;

@@ -416,7 +416,8 @@ class Interpreter {
   void flush_registrations();
   void note_compile();
   void report_compile_divergence(const ir::Stmt& stmt, const Condition& condition);
-  void report_requires_grad_assigned(Origin origin, Truth before, std::optional<bool> flag, ir::Span span, ir::Span object_span);
+  void report_requires_grad_assigned(Origin origin, Truth before, std::optional<bool> flag, ir::Span span,
+                                     ir::Span object_span);
   void report_requires_grad_flag(ir::Span assignment);
   void report_marking_not_reached(const ir::Stmt& stmt);
   // `subject`: how it is written, where that is not what stands at `span`.
