@@ -5,6 +5,9 @@
 //     fullgraph-libtorch describe REQUEST.json RESULT.json    which libtorch this is
 //
 // Exit status 0: the result was written, whatever it says. Anything else is a crash.
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -75,6 +78,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "fullgraph-libtorch: started by `fullgraph validate`; there is nothing to call by hand\n");
     return 2;
   }
+  // Should `fullgraph` be killed without a chance to put things away, this process goes as well.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::optional<Progress> progress;
   Json result = result_of([&] {
     const Json request = read_request(argv[2]);
