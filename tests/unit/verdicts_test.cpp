@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view text =
     "def forward(self, x):\n"
-    "    if self.training:\n"    // 2
-    "        y = call(x,\n"      // 3
+    "    if self.training:\n"      // 2
+    "        y = call(x,\n"        // 3
     "                 x.sum())\n"  // 4
     "    return y\n";
 

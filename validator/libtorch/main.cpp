@@ -7,11 +7,11 @@
 // Exit status 0: the result was written, whatever it says. Anything else is a crash.
 #include <sys/prctl.h>
 
-#include <csignal>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/version.h>
+#include <csignal>
 
 #include <fstream>
 #include <new>
