@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/fix_validated.h"
 #include "cli/validate.h"
 
 namespace {
@@ -31,6 +32,8 @@ int run(int argc, char** argv) {
       return check(command->check, working_directory);
     case Command::Kind::Validate:
       return validate(*command->validate, working_directory);
+    case Command::Kind::FixValidated:
+      return fix_validated(*command->validate, working_directory);
     case Command::Kind::Rule:
       return show_rule(*command);
     case Command::Kind::Config:

@@ -445,6 +445,20 @@ Result<std::vector<std::string>> expand_argument_files(std::vector<std::string> 
   return out;
 }
 
+// `fix` is `check --fix-only`; with --validate it runs models, as `validate` does. -> is it the latter?
+bool resolve_fix(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "fix") return false;
+  const auto flag = std::ranges::find(arguments, "--validate");
+  if (flag == arguments.end()) {
+    arguments[0] = "check";
+    arguments.insert(arguments.begin() + 1, "--fix-only");
+    return false;
+  }
+  arguments.erase(flag);
+  arguments[0] = "validate";
+  return true;
+}
+
 Result<bool> is_json(const std::string& format) {
   if (format == "json" || format == "text") return format == "json";
   return usage("--output-format: `" + format + "` is no value" + suggestion(format, Names{"text", "json"}) +
@@ -457,6 +471,7 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   auto expanded = expand_argument_files(std::move(arguments));
   if (!expanded) return std::unexpected(expanded.error());
 
+  const bool fix = resolve_fix(*expanded);
   Command out;
   CheckFlags flags;
   CLI::App app("Predicts torch.compile graph breaks and training hazards in PyTorch code, without running it.",
@@ -473,6 +488,7 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   auto validate_options = std::make_shared<ValidateOptions>();
   CLI::App* validate = app.add_subcommand("validate", "Run models, and see what holds of findings and repairs");
   add_validate(*validate, validate_flags, *validate_options);
+  app.add_subcommand("fix", "Repair (`check --fix-only`); with --validate, keep what running the models confirms");
   CLI::App* rule_command = app.add_subcommand("rule", "Print the documentation of a rule, or list the rules");
   rule_command->add_option("rule", rule, "Code or name")->type_name("RULE");
   rule_command->add_flag("--all", out.all, "All rules");
@@ -514,7 +530,7 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.kind = Command::Kind::Check;
     if (auto done = finish(out.check, flags, working_directory); !done) return std::unexpected(done.error());
   } else if (validate->parsed()) {
-    out.kind = Command::Kind::Validate;
+    out.kind = fix ? Command::Kind::FixValidated : Command::Kind::Validate;
     if (auto done = finish(*validate_options, validate_flags, working_directory); !done)
       return std::unexpected(done.error());
     out.validate = std::move(validate_options);

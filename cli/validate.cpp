@@ -102,11 +102,11 @@ int deliver(const ValidationResult& result, const ValidateOptions& options) {
   return validator::exit_status_of(result);
 }
 
-int validate(const ValidateOptions& options, const std::string& working_directory) {
+int interruptible(const std::function<Result<int>()>& command) {
   int status = exit_error;
   {
     const validator::Interruptions interruptions;
-    auto done = run(options, working_directory);
+    auto done = command();
     if (done) {
       status = *done;
     } else if (done.error().kind != ErrorKind::Interrupted) {
@@ -116,6 +116,10 @@ int validate(const ValidateOptions& options, const std::string& working_director
   // Everything is put away: end as the signal would have ended this process.
   if (const int signal = validator::Interruptions::signal(); signal != 0) std::raise(signal);
   return status;
+}
+
+int validate(const ValidateOptions& options, const std::string& working_directory) {
+  return interruptible([&] { return run(options, working_directory); });
 }
 
 }  // namespace fullgraph::cli

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,6 +54,9 @@ struct ValidateOptions {
 };
 
 int validate(const ValidateOptions& options, const std::string& working_directory);
+
+// Runs a command that can be interrupted: what it started is put away before this process ends as the signal asks.
+int interruptible(const std::function<Result<int>()>& command);
 
 // In bytes: what is asked for, else half of the machine's memory.
 std::uint64_t memory_limit_of(const ValidateOptions& options);

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
+#include <iterator>
 #include <tuple>
 
 #include "cli/baseline.h"
@@ -16,6 +15,7 @@
 #include "cli/nearest.h"
 #include "cli/validate_sources.h"
 #include "cli/verdicts.h"
+#include "rules/fingerprint.h"
 #include "validator/python_worker.h"
 
 namespace fullgraph::cli {
@@ -141,8 +141,8 @@ class Refuted {
 
 class Validation {
  public:
-  Validation(const Project& project, const PythonCase& one, Refuted& refuted)
-      : project_(project), case_(one), refuted_(refuted) {}
+  Validation(const Project& project, const PythonCase& one, Refuted& refuted, Repairs* repairs)
+      : project_(project), case_(one), refuted_(refuted), repairs_(repairs) {}
 
   Result<MeasuredSide> run(Case& out) {
     out.name = case_.name;
@@ -244,7 +244,7 @@ class Validation {
     if (options.patch) {
       changed = patched_files(project_, *options.patch, *folder_);
     } else if (options.fix || options.unsafe_fixes) {
-      changed = looked.repaired();
+      changed = repaired(looked);
     } else {
       return OptionalSide();
     }
@@ -258,6 +258,32 @@ class Validation {
     auto side = changed_side(project_, *changed, *folder_);
     if (!side) return std::unexpected(side.error());
     return OptionalSide(std::move(*side));
+  }
+
+  // All fixes, or those that are wanted.
+  Result<ChangedFiles> repaired(Looked& looked) {
+    if (!repairs_) return looked.repaired({});
+    const auto is_wanted = [&](const Diagnostic& finding) {
+      return repairs_->wanted.contains(rules::identity(finding));
+    };
+    auto changed = looked.repaired([&](const std::vector<Diagnostic>& findings) {
+      std::vector<Diagnostic> out;
+      std::ranges::copy_if(findings, std::back_inserter(out), is_wanted);
+      return out;
+    });
+    if (!changed) return changed;
+    for (const auto& [path, text] : *changed) {
+      auto before = read_file(path);
+      if (!before) return std::unexpected(before.error());
+      const auto [known, added] = repairs_->files.try_emplace(path, Repairs::Change{*before, text});
+      if (!added && known->second.after != text) repairs_->conflict = shown_path(path, project_.working_directory);
+    }
+    for (const Diagnostic& finding : looked.findings) {
+      if (is_wanted(finding))
+        repairs_->shown = fmt::format("{}:{} {}", finding.place.source->path(),
+                                      finding.place.source->position(finding.place.span.begin).line, finding.code);
+    }
+    return changed;
   }
 
   Result<void> add_after(const PythonSide& side, Case& out) {
@@ -316,6 +342,8 @@ class Validation {
       validator::FindingVerdict verdict = verdict_on(finding, witnesses, after);
       if (after) verdict.file = name_on(side, looked.path_of(verdict.file));
       if (!after) refuted_.add(finding, verdict.verdict);
+      if (!after && repairs_ && verdict.verdict == validator::Verdict::Confirmed)
+        repairs_->confirmed.insert(rules::identity(finding));
       out.findings.push_back(std::move(verdict));
     }
   }
@@ -333,6 +361,7 @@ class Validation {
   const Project& project_;
   const PythonCase& case_;
   Refuted& refuted_;
+  Repairs* repairs_;  // null: everything is repaired
   const validator::TemporaryFolder* folder_ = nullptr;
 };
 
@@ -372,7 +401,8 @@ Result<std::string> list_python_cases(const ValidateOptions& options, const std:
   return out;
 }
 
-Result<ValidationResult> validate_python(const ValidateOptions& options, const std::string& working_directory) {
+Result<ValidationResult> validate_python(const ValidateOptions& options, const std::string& working_directory,
+                                         Repairs* repairs) {
   auto setting = setting_of(options, working_directory);
   if (!setting) return std::unexpected(setting.error());
   const std::string interpreter = interpreter_of(options, *setting);
@@ -388,7 +418,7 @@ Result<ValidationResult> validate_python(const ValidateOptions& options, const s
   Refuted refuted;
   for (const PythonCase& one : setting->cases) {
     Case out;
-    auto measured = Validation(project, one, refuted).run(out);
+    auto measured = Validation(project, one, refuted, repairs).run(out);
     if (!measured && measured.error().kind == ErrorKind::Interrupted) return std::unexpected(measured.error());
     if (!measured) {
       result.errors.push_back(measured.error());

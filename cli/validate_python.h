@@ -1,15 +1,31 @@
 // `fullgraph validate` of Python models: the cases of a run, each before and after a change.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "cli/validate.h"
 
 namespace fullgraph::cli {
 
-// Error: wrong options or configuration. What goes wrong with a case is in its result.
+// Which findings are repaired in a run with fixes, and what came of it.
+struct Repairs {
+  std::set<std::string> wanted;     // identities (rules::identity) of the findings to repair
+  std::set<std::string> confirmed;  // of those that a case saw happen
+  struct Change {
+    std::string before, after;
+  };
+  std::map<std::string, Change> files;  // that were repaired, by absolute path
+  std::string shown;                    // one of the findings that were repaired: "model.py:12 FG401"
+  std::optional<std::string> conflict;  // a file that two cases repair differently
+};
+
+// Error: wrong options or configuration. What goes wrong with a case is in its result. With `repairs`, only what it
+// wants is repaired.
 Result<validator::ValidationResult> validate_python(const ValidateOptions& options,
-                                                    const std::string& working_directory);
+                                                    const std::string& working_directory, Repairs* repairs = nullptr);
 
 // Is there anything for it to do: cases on the command line or in the configuration?
 Result<bool> has_python_cases(const ValidateOptions& options, const std::string& working_directory);

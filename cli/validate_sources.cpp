@@ -59,8 +59,9 @@ std::string Looked::path_of(const std::string& shown) const {
   return absolute_path(shown, project_.working_directory);
 }
 
-Result<ChangedFiles> Looked::repaired() {
-  const FixTask task{options_, project_.working_directory, *analysis_, {}, {}, project_.options.unsafe_fixes};
+Result<ChangedFiles> Looked::repaired(
+    const std::function<std::vector<Diagnostic>(const std::vector<Diagnostic>&)>& wanted) {
+  const FixTask task{options_, project_.working_directory, *analysis_, {}, wanted, project_.options.unsafe_fixes};
   Findings left = found_;
   auto outcome = repair(task, left);
   if (!outcome) return std::unexpected(outcome.error());

@@ -1,6 +1,7 @@
 // Where the sources of a case come from before and after a change, and what the linter says of them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ class Looked {
   std::vector<Diagnostic> findings;
 
   [[nodiscard]] std::string path_of(const std::string& shown) const;
-  // What `check --fix` would make of these files.
-  Result<ChangedFiles> repaired();
+  // What `check --fix` would make of these files, of those findings that `wanted` leaves (all when it is empty).
+  Result<ChangedFiles> repaired(const std::function<std::vector<Diagnostic>(const std::vector<Diagnostic>&)>& wanted);
 
  private:
   explicit Looked(const Project& project) : project_(project) {}

@@ -91,12 +91,10 @@ const Side& last_side(const Run& run) {
   return run.after ? *run.after : run.before;
 }
 
-std::vector<std::string> problems_of(const Case& one) {
+std::vector<std::string> differences_of(const Case& one) {
   std::vector<std::string> out;
-  bool pair = false;
   for (const Run& run : one.runs) {
     const std::string title = title_of(run);
-    pair |= run.after.has_value();
     const std::string_view when = run.after ? "a new graph break" : "a graph break";
     if (const auto breaks = new_breaks(run); !breaks.empty()) out.push_back(sentence(title, when, breaks));
     if (const auto found = new_differences(run, &Side::compiled); !found.empty())
@@ -112,6 +110,12 @@ std::vector<std::string> problems_of(const Case& one) {
     if (run.change) changed.insert(changed.end(), run.change->others.begin(), run.change->others.end());
     if (!changed.empty()) out.push_back(sentence(title, "the change makes a difference", changed));
   }
+  return out;
+}
+
+std::vector<std::string> problems_of(const Case& one) {
+  std::vector<std::string> out = differences_of(one);
+  const bool pair = std::ranges::any_of(one.runs, [](const Run& run) { return run.after.has_value(); });
   for (const FindingVerdict& finding : one.findings) {
     if (finding.verdict == Verdict::Confirmed && finding.after == pair)
       out.push_back(fmt::format("{}:{} {} is confirmed", finding.file, finding.line, finding.code));

@@ -183,6 +183,9 @@ std::string title_of(const Run& run);
 // The side that counts in the end: after, or before where that is the only one.
 const Side& last_side(const Run& run);
 
+// What runs show that is not as it should be, in sentences, without what findings say.
+std::vector<std::string> differences_of(const Case& one);
+
 // What makes people look, in sentences; empty: all is well. Of a pair: breaks and differences that only the side after
 // has, findings that are confirmed there, differences of the change itself. Of a single side: all breaks and
 // differences.
