@@ -99,6 +99,8 @@ void fields(Visitor& visit, Side& it) {
   visit("eager_time", it.eager_time);
   visit("compiled_time", it.compiled_time);
   visit("peak_memory_bytes", it.peak_memory);
+  visit("eager_kernels", it.eager_kernels);
+  visit("compiled_kernels", it.compiled_kernels);
   visit("notes", it.notes);
 }
 

@@ -124,13 +124,14 @@ struct Side {
   std::optional<Failure> failure;
   std::string skipped;  // why it was left out (no GPU, say); empty: it was not
   std::optional<Capture> capture;
-  std::vector<Gradient> gradients;                    // of the eager run, of all parameters that require one
-  std::vector<HookCount> hooks;                       // that ran in the eager run; empty also when there are none
-  std::optional<Comparison> compiled;                 // compiled against eager
-  std::optional<Comparison> single_process;           // several processes against one, both eager
-  std::optional<Duration> eager_time, compiled_time;  // forward and, in training, backward
-  std::optional<std::uint64_t> peak_memory;           // bytes; of the device, on a CPU of the process
-  std::vector<std::string> notes;                     // what people should know about the run
+  std::vector<Gradient> gradients;                          // of the eager run, of all parameters that require one
+  std::vector<HookCount> hooks;                             // that ran in the eager run; empty also when there are none
+  std::optional<Comparison> compiled;                       // compiled against eager
+  std::optional<Comparison> single_process;                 // several processes against one, both eager
+  std::optional<Duration> eager_time, compiled_time;        // forward and, in training, backward
+  std::optional<std::uint64_t> peak_memory;                 // bytes; of the device, on a CPU of the process
+  std::optional<unsigned> eager_kernels, compiled_kernels;  // launched by one call, on a GPU
+  std::vector<std::string> notes;                           // what people should know about the run
 };
 
 struct Run {

@@ -156,6 +156,10 @@ class Text {
     if (side.compiled_time) line += (line.empty() ? "" : ", ") + ("compiled " + time_text(*side.compiled_time));
     if (side.peak_memory)
       line += (line.empty() ? "" : ", ") + fmt::format("peak memory {:.1f} MiB", double(*side.peak_memory) / (1 << 20));
+    for (const auto& [how, kernels] :
+         {std::pair{"eager", side.eager_kernels}, std::pair{"compiled", side.compiled_kernels}}) {
+      if (kernels) line += (line.empty() ? "" : ", ") + fmt::format("{} {}", count(*kernels, "kernel"), how);
+    }
     if (!line.empty()) out_ += fmt::format("{}{}{}{}\n", below, paint_.dim, line, paint_.reset);
   }
 

@@ -39,6 +39,21 @@ def _on_gpu(call, inputs) -> float:
     return begin.elapsed_time(end) / 1000
 
 
+def kernels(call: Callable[[Any], Any], inputs: Any, device: str) -> int | None:
+    """How many kernels one call launches on a GPU, by the profiler. None where there is no GPU, or no profiler for it."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    if not device.startswith("cuda") or ProfilerActivity.CUDA not in torch.profiler.supported_activities():
+        return None
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        call(inputs)
+        torch.cuda.synchronize()
+    copies = ("Memcpy", "Memset")
+    return sum(1 for event in profiler.events()
+               if event.device_type == torch.autograd.DeviceType.CUDA and not event.name.startswith(copies))
+
+
 class PeakMemory:
     """The most memory in use inside a `with` block: of the GPU what torch allocated, of a CPU what the process held in all.
     `bytes` stays None where the system does not tell."""

@@ -145,12 +145,14 @@ class Measurement:
         self._state.restore()
         with _forced_eager():
             self.side["eager_time"] = cost.timed(call_of(subject.model), subject.inputs, plan.repetitions, plan.device)
+            self.side["eager_kernels"] = cost.kernels(call_of(subject.model), subject.inputs(), plan.device)
         dynamo.reset()
         self._compiles.backend = CountingBackend(plan.backend, faithful=True)
         self._state.restore()
         with cost.PeakMemory(plan.device) as memory:
             self.side["compiled_time"] = cost.timed(call_of(compiled), subject.inputs, plan.repetitions, plan.device)
         self.side["peak_memory_bytes"] = memory.bytes
+        self.side["compiled_kernels"] = cost.kernels(call_of(compiled), subject.inputs(), plan.device)
 
 
 def _break(item: dict[str, Any]) -> dict[str, Any]:
