@@ -258,7 +258,11 @@ Interruptions::Interruptions() {
   struct sigaction action {};
   action.sa_handler = remember;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < std::size(handled); ++i) sigaction(handled[i], &action, &old_actions[i]);
+  for (std::size_t i = 0; i < std::size(handled); ++i) {
+    sigaction(handled[i], nullptr, &old_actions[i]);
+    // What was started to outlast a signal (nohup, a background job) goes on ignoring it.
+    if (old_actions[i].sa_handler != SIG_IGN) sigaction(handled[i], &action, nullptr);
+  }
 }
 
 Interruptions::~Interruptions() {

@@ -132,25 +132,44 @@ def test_the_next_run_goes_on_after_a_fault(validate):
     assert done.code == 2
 
 
+class Running:
+    """A validation that hangs, with everything that it makes in a folder of its own."""
+
+    def __init__(self, folder, disposition):
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self.marker = f"FULLGRAPH_TEST_{folder.name}"
+        (folder / "model.py").write_text(HEAD + "def misbehave():\n    open('begun', 'w'); time.sleep(1000)\n")
+        program = os.environ.get("FULLGRAPH_BIN", ROOT / "build" / "bin" / "fullgraph")
+        # Where the tests run in the background, signals may be ignored from the start.
+        self.process = subprocess.Popen(
+            [program, "validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable], cwd=folder,
+            env={**os.environ, "TMPDIR": str(self.temporary), "MARKER": self.marker}, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=lambda: [signal.signal(number, how) for number, how in disposition.items()])
+        for _ in range(600):
+            if (folder / "begun").exists():
+                break
+            time.sleep(0.1)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_program(number, tmp_path):
     """It ends as the signal ends a program, and leaves neither files nor processes."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    (tmp_path / "model.py").write_text(HEAD + "def misbehave():\n    open('begun', 'w'); time.sleep(1000)\n")
-    marker = f"FULLGRAPH_TEST_{os.getpid()}_{number}"
-    program = os.environ.get("FULLGRAPH_BIN", ROOT / "build" / "bin" / "fullgraph")
-    running = subprocess.Popen([program, "validate", "--isolated", "--entry", "model.py:example", "--python", sys.executable], cwd=tmp_path,
-                               env={**os.environ, "TMPDIR": str(temporary), "MARKER": marker},
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        if (tmp_path / "begun").exists():
-            break
-        time.sleep(0.1)
-    running.send_signal(number)
-    assert running.wait(timeout=30) == -number
-    assert list(temporary.iterdir()) == []
-    assert leftovers(marker) == []
+    running = Running(tmp_path, {number: signal.SIG_DFL})
+    running.process.send_signal(number)
+    assert running.process.wait(timeout=30) == -number
+    assert list(running.temporary.iterdir()) == []
+    assert leftovers(running.marker) == []
+
+
+def test_a_signal_that_was_ignored_from_the_start(tmp_path):
+    """As under nohup, or as a background job of a script."""
+    running = Running(tmp_path, {signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: signal.SIG_DFL})
+    running.process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.process.wait(timeout=3)
+    running.process.terminate()
+    assert running.process.wait(timeout=30) == -signal.SIGTERM
 
 
 def test_an_interpreter_without_torch(validate, tmp_path):
