@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -144,10 +145,30 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
 
 namespace {
 
-// A finding, and which event it was made from.
+// A finding, and the first event that it was made from.
 struct Raw {
   Diagnostic diagnostic;
   std::size_t event;
+};
+
+// Findings of one rule at one place, while they come in: thousands of roots may reach one line.
+class Collected {
+ public:
+  void add(Diagnostic&& diagnostic, std::size_t event) {
+    Key key{diagnostic.code, diagnostic.place.source.get(), diagnostic.place.span.begin, diagnostic.place.span.end};
+    const auto [known, added] = places_.try_emplace(std::move(key), found_.size());
+    if (added) {
+      found_.push_back({std::move(diagnostic), event});
+    } else {
+      absorb(found_[known->second].diagnostic, std::move(diagnostic));
+    }
+  }
+  std::vector<Raw> take() { return std::move(found_); }
+
+ private:
+  using Key = std::tuple<std::string, const void*, std::uint32_t, std::uint32_t>;
+  std::map<Key, std::size_t> places_;
+  std::vector<Raw> found_;
 };
 
 std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profile::Profile& profile,
@@ -159,7 +180,7 @@ std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profil
     }
     return out;
   }();
-  std::vector<Raw> raw;
+  Collected collected;
   std::vector<Diagnostic> made;
   Context context(profile, made);
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -168,11 +189,11 @@ std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profil
     for (const Rule* rule : rules_of[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
     for (Diagnostic& diagnostic : made) {
       if (!event.unusual.empty()) diagnostic.message += "; by default it does not: `" + event.unusual + "` is false";
-      raw.push_back({std::move(diagnostic), i});
+      collected.add(std::move(diagnostic), i);
     }
     made.clear();
   }
-  return raw;
+  return collected.take();
 }
 
 // Rules look at one event after the other and remember places only, so each thread takes the events of some places.
@@ -183,7 +204,8 @@ std::vector<std::vector<Raw>> raw_findings(std::span<const trace::Event> events,
   std::vector<std::vector<Raw>> raw(threads);
   const auto judge_share = [&](unsigned share) {
     raw[share] = raw_findings(events, profile, [&](const trace::Event& event) {
-      return std::hash<const void*>{}(event.where.module) / sizeof(std::max_align_t) % threads == share;
+      const std::size_t module = std::hash<const void*>{}(event.where.module) / sizeof(std::max_align_t);
+      return (module + event.where.span.begin) % threads == share;
     });
   };
   std::vector<std::jthread> others;
