@@ -94,12 +94,9 @@ Edits compile_outside(const ir::Module& module, ir::Span compile, ir::Span check
   if (!expr) return {};
   auto inner = decorator(module, *expr);
   if (!inner) inner = call_of_compile(module, *expr);
-  const std::vector<Spot> spots = Layout(module).around(checkpoint);
-  const auto around = std::find_if(spots.rbegin(), spots.rend(), [&](const Spot& spot) {
-    return spot.owner && module.stmt(spot.owner).kind == ir::StmtKind::FunctionDef;
-  });
-  if (!inner || around == spots.rend()) return {};
-  const ir::Function& function = module.function(module.stmt(around->owner).function);
+  const ir::Stmt* around = function_around(module, Layout(module).around(checkpoint));
+  if (!inner || !around) return {};
+  const ir::Function& function = module.function(around->function);
   if (function.decorators.count != 0 || function.is_async || function.is_generator) return {};
   Edits edits = insert_before_statement(
       module, function.name_span, "@torch.compile" + (inner->options.empty() ? "" : "(" + inner->options + ")") + "\n");

@@ -61,6 +61,13 @@ std::vector<OwnedBlock> blocks_of(const ir::Module& module, ir::StmtId id) {
   return out;
 }
 
+const ir::Stmt* function_around(const ir::Module& module, const std::vector<Spot>& spots) {
+  for (auto spot = spots.rbegin(); spot != spots.rend(); ++spot) {
+    if (spot->owner && module.stmt(spot->owner).kind == ir::StmtKind::FunctionDef) return &module.stmt(spot->owner);
+  }
+  return nullptr;
+}
+
 std::vector<Spot> Layout::around(ir::Span span) const {
   std::vector<Spot> out;
   find(module_.body, {}, span, out);

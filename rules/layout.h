@@ -76,6 +76,9 @@ class Layout {
   std::string_view text_;
 };
 
+// The innermost function whose body holds the last of `spots`; null: none does.
+const ir::Stmt* function_around(const ir::Module& module, const std::vector<Spot>& spots);
+
 // A block that belongs to a statement.
 struct OwnedBlock {
   ir::Block block;

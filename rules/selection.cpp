@@ -31,6 +31,7 @@ constexpr auto bounds = std::to_array<std::string_view>({"min", "max", "nan", "p
 struct Choice {
   std::string test, when_true, when_false;
   bool same_dtype = true;
+  bool narrows = false;  // the test is the last operand only; the `if` stays with those in front of it
 };
 
 class Reader {
@@ -171,9 +172,10 @@ class Branch {
       return std::nullopt;
     bool negated = false;
     auto test = reader_.test(stmt_.a, negated);
-    if (!test && plain_operands() != 0 && orelse.size() == 0) test = reader_.test(last_operand(), negated);
+    const bool narrows = !test && orelse.size() == 0 && has_plain_operands();
+    if (narrows) test = reader_.test(last_operand(), negated);
     if (!test) return std::nullopt;
-    Choice result{*test, std::string(module_.text(last.a)), other, same_dtype};
+    Choice result{*test, std::string(module_.text(last.a)), other, same_dtype, narrows};
     if (negated) std::swap(result.when_true, result.when_false);
     return result;
   }
@@ -188,10 +190,8 @@ class Branch {
     return stmt_.orelse.count != 0 && assigns(stmt_.body) && assigns(stmt_.orelse) && reader_.test(stmt_.a, negated);
   }
 
-  // Comments in the branch come to stand above what is left of it.
+  // The whole `if` by the assignment. Comments in the branch come to stand above what is left of it.
   Edits replace_by(std::string_view value) const {
-    bool negated = false;
-    if (!reader_.test(stmt_.a, negated)) return narrow(value);
     const auto line = layout_.line_of(spots_.back());
     const bool alone = line && !line->headed && line->first == line->last && !layout_.is_elif(spots_.back().id);
     if (!alone) return {};
@@ -212,23 +212,6 @@ class Branch {
     return replace(module_, stmt_.span, text);
   }
 
- private:
-  // `if self.training and not mask.all():` The operands in front of the last one, which are decided while tracing.
-  std::size_t plain_operands() const {
-    const ir::Expr& test = module_.expr(stmt_.a);
-    if (test.kind != ExprKind::BoolOp || test.op != 0) return 0;
-    auto operands = module_.list(test.items);
-    const bool plain = std::all_of(operands.begin(), operands.end() - 1, [&](ExprId id) {
-      bool negated = false;
-      return does_nothing(module_, id) && !reader_.test(id, negated);
-    });
-    return plain ? operands.size() - 1 : 0;
-  }
-  ExprId last_operand() const {
-    auto operands = module_.list(module_.expr(stmt_.a).items);
-    return *(operands.end() - 1);
-  }
-
   // The `if` stays, with the operands that are decided while tracing.
   Edits narrow(std::string_view value) const {
     auto operands = module_.list(module_.expr(stmt_.a).items);
@@ -244,13 +227,23 @@ class Branch {
     return edits;
   }
 
-  // The innermost one around the branch.
-  const ir::Stmt* function() const {
-    for (auto spot = spots_.rbegin(); spot != spots_.rend(); ++spot) {
-      if (spot->owner && module_.stmt(spot->owner).kind == ir::StmtKind::FunctionDef) return &module_.stmt(spot->owner);
-    }
-    return nullptr;
+ private:
+  // `if self.training and not mask.all():` Are the operands in front of the last one decided while tracing?
+  bool has_plain_operands() const {
+    const ir::Expr& test = module_.expr(stmt_.a);
+    if (test.kind != ExprKind::BoolOp || test.op != 0) return false;
+    auto operands = module_.list(test.items);
+    return std::all_of(operands.begin(), operands.end() - 1, [&](ExprId id) {
+      bool negated = false;
+      return does_nothing(module_, id) && !reader_.test(id, negated);
+    });
   }
+  ExprId last_operand() const {
+    auto operands = module_.list(module_.expr(stmt_.a).items);
+    return *(operands.end() - 1);
+  }
+
+  const ir::Stmt* function() const { return function_around(module_, spots_); }
 
   // What the body computes on its way can be computed always, and nobody outside asks for it.
   bool helpers_stay_inside() const {
@@ -304,8 +297,9 @@ void offer_selection(Diagnostic& diagnostic, const trace::Event& event) {
   if (const auto choice = branch.choice()) {
     auto torch = ensure_import(module, "torch", event.where.span);
     if (!torch) return;
-    Edits edits = branch.replace_by(torch->name + ".where(" + choice->test + ", " + choice->when_true + ", " +
-                                    choice->when_false + ")");
+    const std::string value =
+        torch->name + ".where(" + choice->test + ", " + choice->when_true + ", " + choice->when_false + ")";
+    Edits edits = choice->narrows ? branch.narrow(value) : branch.replace_by(value);
     if (edits.empty()) return;
     edits.insert(edits.end(), torch->edits.begin(), torch->edits.end());
     offer(diagnostic, choice->same_dtype ? Applicability::Safe : Applicability::Unsafe,
