@@ -44,8 +44,8 @@ std::optional<Frame> frame_of(std::string_view text) {
 // The folder of torch on the recording machine, from files of it that every trace passes through.
 std::string_view torch_folder(const std::vector<Frame>& frames) {
   for (const Frame& frame : frames)
-    for (const std::string_view file : {"torch/nn/modules/module.py", "torch\\nn\\modules\\module.py", "torch/jit/_trace.py",
-                                        "torch\\jit\\_trace.py"})
+    for (const std::string_view file : {"torch/nn/modules/module.py", "torch\\nn\\modules\\module.py",
+                                        "torch/jit/_trace.py", "torch\\jit\\_trace.py"})
       if (frame.file.ends_with(file)) return frame.file.substr(0, frame.file.size() - file.size() + sizeof "torch");
   return {};
 }
@@ -56,8 +56,8 @@ struct Source {
   std::int64_t first_line = 0;
   std::string text;
   std::vector<std::size_t> line_starts;
-  std::string function;         // the first that the text defines
-  std::size_t function_at = 0;  // where its `def` stands
+  std::string function;             // the first that the text defines
+  std::size_t function_at = 0;      // where its `def` stands
   std::optional<ir::Origin> stack;  // the place that a stack stands for
 };
 
@@ -73,8 +73,8 @@ std::optional<ir::Origin> place_of_stack(std::string_view text) {
   }
   if (frames.empty()) return std::nullopt;
   const std::string_view torch = torch_folder(frames);
-  const auto own = std::ranges::find_if(
-      frames, [&](const Frame& frame) { return torch.empty() || !frame.file.starts_with(torch); });
+  const auto own =
+      std::ranges::find_if(frames, [&](const Frame& frame) { return torch.empty() || !frame.file.starts_with(torch); });
   const Frame& frame = own == frames.end() ? frames.front() : *own;
   return ir::Origin{std::string(frame.file), frame.line, 0, std::string(frame.function), ""};
 }
@@ -95,7 +95,8 @@ std::string_view defined_function(std::string_view line) {
 
 std::vector<std::size_t> line_starts_of(std::string_view text) {
   std::vector<std::size_t> starts{0};
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) starts.push_back(at + 1);
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    starts.push_back(at + 1);
   return starts;
 }
 
@@ -190,8 +191,8 @@ class Reader {
     return Row{static_cast<std::uint32_t>(*offset), *source, static_cast<std::size_t>(*start)};
   }
 
-  // (text, file, line), where text is a string or a list of places in the table, and file a string, None or such a place.
-  // Null: a source without a text or a file.
+  // (text, file, line), where text is a string or a list of places in the table, and file a string, None or such a
+  // place. Null: a source without a text or a file.
   Checked<const Source*> source_of(const Value& source) {
     const auto line = number(source.at(2));
     if (source.at(0) == nullptr || source.at(1) == nullptr || !line) return damaged("not a source");
@@ -323,8 +324,8 @@ class MapMaker {
     }
   }
 
-  // The head of a function has no row. Its source is that of the rows in its body which stand for the same function; there
-  // are others where something was inlined.
+  // The head of a function has no row. Its source is that of the rows in its body which stand for the same function;
+  // there are others where something was inlined.
   void begin_function(std::size_t content, std::string_view name) {
     const auto following = std::ranges::upper_bound(functions_, content);
     const std::size_t end = following == functions_.end() ? code_.size() : *following;

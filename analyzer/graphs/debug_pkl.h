@@ -1,8 +1,8 @@
 // The source maps of TorchScript's code files (`code/**/*.py.debug_pkl`).
 //
-// A row says which range of which source text stands behind the code from some byte on. Scripted code names the function's
-// own text and where it starts in its file; traced code has the Python stack of the operator in place of a text, the
-// innermost frame first.
+// A row says which range of which source text stands behind the code from some byte on. Scripted code names the
+// function's own text and where it starts in its file; traced code has the Python stack of the operator in place of a
+// text, the innermost frame first.
 #pragma once
 
 #include <string>

@@ -38,9 +38,9 @@ struct Text {
 // A graph break that happened: Dynamo said so, or left the trace of it in what it recorded.
 struct RecordedBreak {
   ir::Origin where;
-  std::string gb_id;                // "GB0124"; empty: not said
-  std::string reason;               // one line
-  std::vector<ir::Origin> stack;    // the way there, outermost first, `where` left out
+  std::string gb_id;              // "GB0124"; empty: not said
+  std::string reason;             // one line
+  std::vector<ir::Origin> stack;  // the way there, outermost first, `where` left out
 };
 
 struct Graphs {

@@ -179,7 +179,8 @@ class Machine {
   void push_stack_global() {
     const Value* const name = pop();
     const Value* const module = pop();
-    if (!name->is(Value::Kind::String) || !module->is(Value::Kind::String)) return fail("a global whose name is no string");
+    if (!name->is(Value::Kind::String) || !module->is(Value::Kind::String))
+      return fail("a global whose name is no string");
     push_global(module->text, name->text);
   }
 
@@ -248,7 +249,8 @@ class Machine {
   }
 
   void recall(std::uint64_t index) {
-    if (index >= memo_.size() || memo_[index] == nullptr) return fail(fmt::format("nothing is kept under the memo index {}", index));
+    if (index >= memo_.size() || memo_[index] == nullptr)
+      return fail(fmt::format("nothing is kept under the memo index {}", index));
     push(memo_[index]);
   }
 
@@ -261,7 +263,8 @@ class Machine {
     std::uint64_t value = 0;
     for (std::size_t index = 0; index < digits.size(); ++index)
       value |= std::uint64_t{static_cast<unsigned char>(digits[index])} << (8 * index);
-    if (!digits.empty() && digits.size() < 8 && (digits.back() & 0x80) != 0) value |= ~std::uint64_t{0} << (8 * digits.size());
+    if (!digits.empty() && digits.size() < 8 && (digits.back() & 0x80) != 0)
+      value |= ~std::uint64_t{0} << (8 * digits.size());
     push_integer(static_cast<std::int64_t>(value));
   }
 
@@ -336,10 +339,16 @@ void Machine::step(unsigned char opcode) {
       if (protocol > 5) fail(fmt::format("pickle protocol {} is not known", protocol));
       return;
     }
-    case 0x95: take_number(8); return;  // FRAME: for readers from a stream
-    case '.': storage_.root = pop(); return;  // STOP
+    case 0x95:
+      take_number(8);
+      return;  // FRAME: for readers from a stream
+    case '.':
+      storage_.root = pop();
+      return;  // STOP
 
-    case '(': marks_.push_back(stack_.size()); return;  // MARK
+    case '(':
+      marks_.push_back(stack_.size());
+      return;  // MARK
     case '0':  // POP: a mark counts as a value
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
@@ -347,85 +356,194 @@ void Machine::step(unsigned char opcode) {
         pop();
       }
       return;
-    case '1': pop_to_mark(); return;  // POP_MARK
-    case '2': push(top()); return;    // DUP
+    case '1':
+      pop_to_mark();
+      return;  // POP_MARK
+    case '2':
+      push(top());
+      return;  // DUP
 
-    case 'N': push(none_); return;    // NONE
-    case 0x88: push(true_); return;   // NEWTRUE
-    case 0x89: push(false_); return;  // NEWFALSE
-    case 'K': push_integer(static_cast<std::int64_t>(take_number(1))); return;                             // BININT1
-    case 'M': push_integer(static_cast<std::int64_t>(take_number(2))); return;                             // BININT2
-    case 'J': push_integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4)))); return;  // BININT
-    case 0x8A: push_long(take_number(1)); return;  // LONG1
-    case 0x8B: push_long(take_number(4)); return;  // LONG4
-    case 'I': push_int_line(); return;             // INT
-    case 'L': push_decimal(take_line()); return;   // LONG
-    case 'F': push_float_line(); return;           // FLOAT
-    case 'G': push_float(); return;                // BINFLOAT
+    case 'N':
+      push(none_);
+      return;  // NONE
+    case 0x88:
+      push(true_);
+      return;  // NEWTRUE
+    case 0x89:
+      push(false_);
+      return;  // NEWFALSE
+    case 'K':
+      push_integer(static_cast<std::int64_t>(take_number(1)));
+      return;  // BININT1
+    case 'M':
+      push_integer(static_cast<std::int64_t>(take_number(2)));
+      return;  // BININT2
+    case 'J':
+      push_integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4))));
+      return;  // BININT
+    case 0x8A:
+      push_long(take_number(1));
+      return;  // LONG1
+    case 0x8B:
+      push_long(take_number(4));
+      return;  // LONG4
+    case 'I':
+      push_int_line();
+      return;  // INT
+    case 'L':
+      push_decimal(take_line());
+      return;  // LONG
+    case 'F':
+      push_float_line();
+      return;  // FLOAT
+    case 'G':
+      push_float();
+      return;  // BINFLOAT
 
-    case 'X': push_text(Kind::String, take(take_number(4))); return;   // BINUNICODE
-    case 0x8C: push_text(Kind::String, take(take_number(1))); return;  // SHORT_BINUNICODE
-    case 0x8D: push_text(Kind::String, take(take_number(8))); return;  // BINUNICODE8
-    case 'V': push_text(Kind::String, take_line()); return;            // UNICODE
-    case 'T': push_text(Kind::String, take(take_number(4))); return;   // BINSTRING
-    case 'U': push_text(Kind::String, take(take_number(1))); return;   // SHORT_BINSTRING
-    case 'S': push_quoted_line(); return;                              // STRING
-    case 'B': push_text(Kind::Bytes, take(take_number(4))); return;    // BINBYTES
-    case 'C': push_text(Kind::Bytes, take(take_number(1))); return;    // SHORT_BINBYTES
-    case 0x8E: push_text(Kind::Bytes, take(take_number(8))); return;   // BINBYTES8
-    case 0x96: push_text(Kind::Bytes, take(take_number(8))); return;   // BYTEARRAY8
+    case 'X':
+      push_text(Kind::String, take(take_number(4)));
+      return;  // BINUNICODE
+    case 0x8C:
+      push_text(Kind::String, take(take_number(1)));
+      return;  // SHORT_BINUNICODE
+    case 0x8D:
+      push_text(Kind::String, take(take_number(8)));
+      return;  // BINUNICODE8
+    case 'V':
+      push_text(Kind::String, take_line());
+      return;  // UNICODE
+    case 'T':
+      push_text(Kind::String, take(take_number(4)));
+      return;  // BINSTRING
+    case 'U':
+      push_text(Kind::String, take(take_number(1)));
+      return;  // SHORT_BINSTRING
+    case 'S':
+      push_quoted_line();
+      return;  // STRING
+    case 'B':
+      push_text(Kind::Bytes, take(take_number(4)));
+      return;  // BINBYTES
+    case 'C':
+      push_text(Kind::Bytes, take(take_number(1)));
+      return;  // SHORT_BINBYTES
+    case 0x8E:
+      push_text(Kind::Bytes, take(take_number(8)));
+      return;  // BINBYTES8
+    case 0x96:
+      push_text(Kind::Bytes, take(take_number(8)));
+      return;  // BYTEARRAY8
 
-    case ')': push(empty_tuple_); return;                          // EMPTY_TUPLE
-    case 0x85: push_tuple(1); return;                              // TUPLE1
-    case 0x86: push_tuple(2); return;                              // TUPLE2
-    case 0x87: push_tuple(3); return;                              // TUPLE3
-    case 't': push_container(Kind::Tuple, pop_to_mark()); return;  // TUPLE
-    case ']': push(make(Kind::List)); return;                      // EMPTY_LIST
-    case 'l': push_container(Kind::List, pop_to_mark()); return;   // LIST
-    case 'a': add_one(false); return;                              // APPEND
-    case 'e': add_items(pop_to_mark(), false); return;             // APPENDS
-    case '}': push(make(Kind::Dict)); return;                      // EMPTY_DICT
-    case 'd': push_container(Kind::Dict, pop_to_mark()); return;   // DICT
-    case 's': add_one(true); return;                               // SETITEM
-    case 'u': add_items(pop_to_mark(), true); return;              // SETITEMS
-    case 0x8F: push(make(Kind::Set)); return;                      // EMPTY_SET
-    case 0x90: add_items(pop_to_mark(), false); return;            // ADDITEMS
-    case 0x91: push_container(Kind::FrozenSet, pop_to_mark()); return;  // FROZENSET
+    case ')':
+      push(empty_tuple_);
+      return;  // EMPTY_TUPLE
+    case 0x85:
+      push_tuple(1);
+      return;  // TUPLE1
+    case 0x86:
+      push_tuple(2);
+      return;  // TUPLE2
+    case 0x87:
+      push_tuple(3);
+      return;  // TUPLE3
+    case 't':
+      push_container(Kind::Tuple, pop_to_mark());
+      return;  // TUPLE
+    case ']':
+      push(make(Kind::List));
+      return;  // EMPTY_LIST
+    case 'l':
+      push_container(Kind::List, pop_to_mark());
+      return;  // LIST
+    case 'a':
+      add_one(false);
+      return;  // APPEND
+    case 'e':
+      add_items(pop_to_mark(), false);
+      return;  // APPENDS
+    case '}':
+      push(make(Kind::Dict));
+      return;  // EMPTY_DICT
+    case 'd':
+      push_container(Kind::Dict, pop_to_mark());
+      return;  // DICT
+    case 's':
+      add_one(true);
+      return;  // SETITEM
+    case 'u':
+      add_items(pop_to_mark(), true);
+      return;  // SETITEMS
+    case 0x8F:
+      push(make(Kind::Set));
+      return;  // EMPTY_SET
+    case 0x90:
+      add_items(pop_to_mark(), false);
+      return;  // ADDITEMS
+    case 0x91:
+      push_container(Kind::FrozenSet, pop_to_mark());
+      return;  // FROZENSET
 
     case 'c': {  // GLOBAL
       const std::string_view module = take_line();
       push_global(module, take_line());
       return;
     }
-    case 0x93: push_stack_global(); return;  // STACK_GLOBAL
-    case 'i': {                              // INST
+    case 0x93:
+      push_stack_global();
+      return;    // STACK_GLOBAL
+    case 'i': {  // INST
       const std::string_view module = take_line();
       push_instance(module, take_line());
       return;
     }
-    case 'o': push_instance_of_first(); return;      // OBJ
-    case 'R': push_call(false); return;              // REDUCE
-    case 0x81: push_call(true); return;              // NEWOBJ
-    case 0x92: push_call_with_keywords(); return;    // NEWOBJ_EX
-    case 'b': build(); return;                       // BUILD
-    case 'P': push_text(Kind::String, take_line()); push_persistent(pop()); return;  // PERSID
-    case 'Q': push_persistent(pop()); return;                                        // BINPERSID
+    case 'o':
+      push_instance_of_first();
+      return;  // OBJ
+    case 'R':
+      push_call(false);
+      return;  // REDUCE
+    case 0x81:
+      push_call(true);
+      return;  // NEWOBJ
+    case 0x92:
+      push_call_with_keywords();
+      return;  // NEWOBJ_EX
+    case 'b':
+      build();
+      return;  // BUILD
+    case 'P':
+      push_text(Kind::String, take_line());
+      push_persistent(pop());
+      return;  // PERSID
+    case 'Q':
+      push_persistent(pop());
+      return;  // BINPERSID
 
     case 'p': {  // PUT
       push_decimal(take_line());
       remember(static_cast<std::uint64_t>(pop()->integer));
       return;
     }
-    case 'q': remember(take_number(1)); return;  // BINPUT
-    case 'r': remember(take_number(4)); return;  // LONG_BINPUT
-    case 0x94: remember(memo_.size()); return;   // MEMOIZE
-    case 'g': {                                  // GET
+    case 'q':
+      remember(take_number(1));
+      return;  // BINPUT
+    case 'r':
+      remember(take_number(4));
+      return;  // LONG_BINPUT
+    case 0x94:
+      remember(memo_.size());
+      return;    // MEMOIZE
+    case 'g': {  // GET
       push_decimal(take_line());
       recall(static_cast<std::uint64_t>(pop()->integer));
       return;
     }
-    case 'h': recall(take_number(1)); return;  // BINGET
-    case 'j': recall(take_number(4)); return;  // LONG_BINGET
+    case 'h':
+      recall(take_number(1));
+      return;  // BINGET
+    case 'j':
+      recall(take_number(4));
+      return;  // LONG_BINGET
 
     default:  // EXT1, EXT2, EXT4: a registry of the program's; NEXT_BUFFER: data handed over beside the pickle
       return fail(fmt::format("opcode 0x{:02x}, which no file of torch has", opcode));

@@ -1,8 +1,8 @@
 // Pickles, read as data.
 //
-// A pickle is a program for a small stack machine which imports and calls whatever it names. Here its opcodes are followed
-// and what they would make is written down instead: which callable with which arguments, which state was put into it.
-// Nothing is imported, constructed or called.
+// A pickle is a program for a small stack machine which imports and calls whatever it names. Here its opcodes are
+// followed and what they would make is written down instead: which callable with which arguments, which state was put
+// into it. Nothing is imported, constructed or called.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace fullgraph::graphs {
 
-// What a pickle describes. Values that the pickle refers to several times are one Value; a container may hold itself, so
-// whoever walks must remember where he was.
+// What a pickle describes. Values that the pickle refers to several times are one Value; a container may hold itself,
+// so whoever walks must remember where he was.
 struct Value {
   enum class Kind : std::uint8_t {
     None,
@@ -69,7 +69,8 @@ struct Value {
 
 class Pickle {
  public:
-  // Reads one pickle from the front of `bytes`. The error says at which byte and what is wrong; who calls knows the file.
+  // Reads one pickle from the front of `bytes`. The error says at which byte and what is wrong; who calls knows the
+  // file.
   static Result<Pickle> read(std::string bytes);
 
   [[nodiscard]] const Value& root() const;

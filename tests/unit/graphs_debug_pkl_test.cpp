@@ -16,7 +16,8 @@ std::string number(std::int64_t value) {
   return fmt::format("I{}\n", value);
 }
 std::string text(const std::string& value) {
-  return fmt::format("X{}{}", std::string{static_cast<char>(value.size()), static_cast<char>(value.size() >> 8), '\0', '\0'}, value);
+  return fmt::format(
+      "X{}{}", std::string{static_cast<char>(value.size()), static_cast<char>(value.size() >> 8), '\0', '\0'}, value);
 }
 std::string tuple(const std::vector<std::string>& items) {
   std::string out = "(";
@@ -63,7 +64,8 @@ const std::string code =
     "    lin = self.lin\n"
     "    h = torch.relu(x)\n"
     "    return (lin).forward(h, )\n";
-const std::vector<std::string> table{"", "  def forward(self, x):\n", "    h = 'ä' + torch.relu(x)\n", "    return self.lin(h)\n", "/m.py"};
+const std::vector<std::string> table{"", "  def forward(self, x):\n", "    h = 'ä' + torch.relu(x)\n",
+                                     "    return self.lin(h)\n", "/m.py"};
 
 }  // namespace
 
@@ -90,7 +92,8 @@ TEST_CASE("source map: the three older kinds of rows") {
   const std::string range =
       tuple({tuple({text("def f(x):\n  return x + 1\n"), text("/m.py"), number(3)}), number(19), number(24)});
   const std::string other = tuple({tuple({text("text"), "N", number(0)}), number(0), number(0)});
-  for (const std::string& one : {tuple({number(4), range}), tuple({number(4), range, number(1)}), tuple({number(4), number(1), range})}) {
+  for (const std::string& one :
+       {tuple({number(4), range}), tuple({number(4), range, number(1)}), tuple({number(4), number(1), range})}) {
     const auto map = read(tuple({one, tuple({number(8), other})}) + ".", "0123456789");
     CHECK(place(map, 4) == "/m.py:4:10 f `  return x + 1`");
     CHECK(place(map, 8) == "unknown");
@@ -98,8 +101,9 @@ TEST_CASE("source map: the three older kinds of rows") {
 }
 
 TEST_CASE("source map: traced code stands for the innermost frame outside of torch") {
-  const std::vector<std::string> frames{"/lib/torch/nn/modules/linear.py(130): forward\n", "/lib/torch/nn/modules/module.py(1789): _call_impl\n",
-                                        "/home/torch/m.py(15): forward\n", "/lib/torch/jit/_trace.py(1022): trace\n", "/lib/torch/nn/modules/linear.py"};
+  const std::vector<std::string> frames{
+      "/lib/torch/nn/modules/linear.py(130): forward\n", "/lib/torch/nn/modules/module.py(1789): _call_impl\n",
+      "/home/torch/m.py(15): forward\n", "/lib/torch/jit/_trace.py(1022): trace\n", "/lib/torch/nn/modules/linear.py"};
   const auto map = read(with_table(frames, {row(2, {0, 1, 2, 3}, 4, 130, 0)}), "0123456789");
   CHECK(place(map, 2) == "/home/torch/m.py:15:0 forward ``");
   // Nothing but torch: its innermost frame.
@@ -110,7 +114,8 @@ TEST_CASE("source map: traced code stands for the innermost frame outside of tor
 TEST_CASE("source map: what refers to nothing is damage") {
   CHECK(error_of(with_table(table, {row(900, {1}, 4, 7, 0)}), code).contains("row 0: offset 900 in a text of"));
   CHECK(error_of(with_table(table, {row(-1, {1}, 4, 7, 0)}), code).contains("offset -1"));
-  CHECK(error_of(with_table(table, {row(1, {1}, 4, 7, 0), row(0, {1}, 4, 7, 0)}), code).contains("row 1: the rows are not in order"));
+  CHECK(error_of(with_table(table, {row(1, {1}, 4, 7, 0), row(0, {1}, 4, 7, 0)}), code)
+            .contains("row 1: the rows are not in order"));
   CHECK(error_of(with_table(table, {row(0, {5}, 4, 7, 0)}), code).contains("text 5 of a table of 5"));
   CHECK(error_of(with_table(table, {row(0, {-1}, 4, 7, 0)}), code).contains("text -1"));
   CHECK(error_of(with_table(table, {row(0, {1}, 9, 7, 0)}), code).contains("text 9"));
@@ -120,5 +125,6 @@ TEST_CASE("source map: what refers to nothing is damage") {
   CHECK(error_of(tuple({text("FORMAT_OF_TOMORROW"), tuple({})}) + ".", code).contains("a layout that is not known"));
   CHECK(error_of("N.", code).contains("no table of rows"));
   CHECK(error_of("", code).contains("the pickle is damaged"));
-  CHECK(error_of(with_table({"", std::string(5000, 'x')}, {row(0, {1}, 1, 1, 0)}), code).contains("the name of a file has 5000 bytes"));
+  CHECK(error_of(with_table({"", std::string(5000, 'x')}, {row(0, {1}, 1, 1, 0)}), code)
+            .contains("the name of a file has 5000 bytes"));
 }

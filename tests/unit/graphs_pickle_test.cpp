@@ -51,8 +51,8 @@ TEST_CASE("pickle: scalars in every spelling") {
   CHECK(read("L99999999999999999999L\n.").root().is(Kind::LargeInt));
   CHECK(read("G\x3F\xF8\x00\x00\x00\x00\x00\x00."s).root().number == 1.5);
   CHECK(read("F1.5\n.").root().number == 1.5);
-  for (const auto& text : {"X\x02\x00\x00\x00hi."s, "\x8C\x02hi."s, "\x8D\x02\x00\x00\x00\x00\x00\x00\x00hi."s, "Vhi\n."s,
-                           "S'hi'\n."s, "U\x02hi."s}) {
+  for (const auto& text : {"X\x02\x00\x00\x00hi."s, "\x8C\x02hi."s, "\x8D\x02\x00\x00\x00\x00\x00\x00\x00hi."s,
+                           "Vhi\n."s, "S'hi'\n."s, "U\x02hi."s}) {
     const Pickle pickle = read(text);
     CHECK(pickle.root().is(Kind::String));
     CHECK(pickle.root().text == "hi");
@@ -61,7 +61,11 @@ TEST_CASE("pickle: scalars in every spelling") {
 }
 
 TEST_CASE("pickle: containers, and what is kept in the memo is one value") {
-  const Pickle pickle = read("\x80\x02}q\x00(X\x01\x00\x00\x00""aq\x01]q\x02(K\x01K\x02""eX\x01\x00\x00\x00""bh\x02u."s);
+  const Pickle pickle = read(
+      "\x80\x02}q\x00(X\x01\x00\x00\x00"
+      "aq\x01]q\x02(K\x01K\x02"
+      "eX\x01\x00\x00\x00"
+      "bh\x02u."s);
   const Value& dict = pickle.root();
   REQUIRE(dict.is(Kind::Dict));
   REQUIRE(dict.find("a") != nullptr);
@@ -74,7 +78,9 @@ TEST_CASE("pickle: containers, and what is kept in the memo is one value") {
 }
 
 TEST_CASE("pickle: a list may hold itself") {
-  const Pickle pickle = read("]q\x00h\x00""a."s);
+  const Pickle pickle = read(
+      "]q\x00h\x00"
+      "a."s);
   CHECK(pickle.root().at(0) == &pickle.root());
 }
 
@@ -91,7 +97,11 @@ TEST_CASE("pickle: objects are written down and not made") {
   CHECK(object.state->find("y")->integer == 5);
   CHECK(object.items.size() == 2);
   CHECK(read("ca.b\nC\n)\x81.").root().made_new);
-  CHECK(read("\x8C\x03""a.b\x8C\x03""C.D\x93.").root().text == "a.b.C.D");
+  CHECK(read("\x8C\x03"
+             "a.b\x8C\x03"
+             "C.D\x93.")
+            .root()
+            .text == "a.b.C.D");
   CHECK(read("(ia\nb\n.").root().is_made_by("a.b"));
   CHECK(read("(ca\nb\nK\x01o.").root().argument(0)->integer == 1);
   CHECK(read("K\x07Q.").root().arguments->integer == 7);
@@ -104,7 +114,8 @@ TEST_CASE("pickle: what follows is not read") {
 TEST_CASE("pickle: damage is said with its byte") {
   CHECK(error_of("") == "the pickle is damaged: byte 0: the pickle ends here without being complete");
   CHECK(error_of("K") == "the pickle is damaged: byte 0: 1 bytes are announced and 0 follow");
-  CHECK(error_of("N\x8B\xFF\xFF\xFF\x7F"s) == "the pickle is damaged: byte 1: 2147483647 bytes are announced and 0 follow");
+  CHECK(error_of("N\x8B\xFF\xFF\xFF\x7F"s) ==
+        "the pickle is damaged: byte 1: 2147483647 bytes are announced and 0 follow");
   CHECK(error_of("\x8D\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF").contains("are announced"));
   CHECK(error_of(".").contains("the stack is empty"));
   CHECK(error_of("h\x05.").contains("nothing is kept under the memo index 5"));

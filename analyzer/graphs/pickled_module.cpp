@@ -1,0 +1,346 @@
+#include "analyzer/graphs/pickled_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/graphs/object_text.h"
+#include "analyzer/graphs/printable.h"
+#include "analyzer/graphs/tensor_text.h"
+
+namespace fullgraph::graphs {
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;
+
+// What nn.Module keeps of itself, in torch/nn/modules/module.py: spelled by the calls that bring it about, or of no
+// interest.
+constexpr std::array<std::string_view, 17> bookkeeping{"_parameters",
+                                                       "_buffers",
+                                                       "_modules",
+                                                       "_non_persistent_buffers_set",
+                                                       "_backward_pre_hooks",
+                                                       "_backward_hooks",
+                                                       "_is_full_backward_hook",
+                                                       "_forward_hooks",
+                                                       "_forward_pre_hooks",
+                                                       "_state_dict_hooks",
+                                                       "_forward_hooks_with_kwargs",
+                                                       "_forward_hooks_always_called",
+                                                       "_state_dict_pre_hooks",
+                                                       "_load_state_dict_pre_hooks",
+                                                       "_load_state_dict_post_hooks",
+                                                       "_forward_pre_hooks_with_kwargs",
+                                                       "_compiled_call_impl"};
+
+// The functions that make a GraphModule again, in torch/fx/graph_module.py, and where their arguments have its
+// attributes and the imports of its code.
+struct GraphModuleMaker {
+  std::string_view function;
+  std::size_t body;
+  std::optional<std::size_t> imports;
+};
+constexpr std::array<GraphModuleMaker, 3> graph_module_makers{{
+    {"torch.fx.graph_module.reduce_graph_module", 0, 1},
+    {"torch.fx.graph_module.reduce_deploy_graph_module", 1, 2},
+    {"torch.fx.graph_module.reduce_package_graph_module", 1, std::nullopt},
+}};
+
+const GraphModuleMaker* graph_module_maker(const Value& value) {
+  const auto found =
+      std::ranges::find_if(graph_module_makers, [&](const auto& one) { return value.is_made_by(one.function); });
+  return found == graph_module_makers.end() ? nullptr : &*found;
+}
+
+// The attributes of a module, null for what is none.
+const Value* attributes_of_module(const Value& value) {
+  if (!value.is(Kind::Object)) return nullptr;
+  const GraphModuleMaker* const maker = graph_module_maker(value);
+  const Value* const attributes = maker != nullptr ? value.argument(maker->body) : value.state;
+  if (attributes == nullptr || !attributes->is(Kind::Dict)) return nullptr;
+  return attributes->find("_modules") != nullptr && attributes->find("_parameters") != nullptr ? attributes : nullptr;
+}
+
+bool holds_module(const Value& root) {
+  std::unordered_set<const Value*> seen{&root};
+  std::vector<const Value*> open{&root};
+  const auto visit = [&](const Value* value) {
+    if (value != nullptr && seen.insert(value).second) open.push_back(value);
+  };
+  while (!open.empty()) {
+    const Value* const value = open.back();
+    open.pop_back();
+    if (attributes_of_module(*value) != nullptr) return true;
+    visit(value->arguments);
+    visit(value->state);
+    for (const Value* item : value->items) visit(item);
+  }
+  return false;
+}
+
+std::string_view string_at(const Value& dict, std::string_view key) {
+  const Value* const value = dict.find(key);
+  return value != nullptr && value->is(Kind::String) ? value->text : std::string_view{};
+}
+
+std::uint32_t number_at(const Value& dict, std::string_view key) {
+  const Value* const value = dict.find(key);
+  return value != nullptr && value->is(Kind::Int) && value->integer > 0 && value->integer < (1 << 30)
+             ? static_cast<std::uint32_t>(value->integer)
+             : 0;
+}
+
+// -----------------------------------------------------------------------------------------------------------------------
+// Graph breaks that Dynamo noted in the graphs it made
+// -----------------------------------------------------------------------------------------------------------------------
+
+// traceback.FrameSummary, whose state is (None, slots).
+std::optional<ir::Origin> origin_of_frame(const Value& frame) {
+  const Value* slots = frame.state;
+  if (slots != nullptr && slots->is(Kind::Tuple)) slots = slots->at(1);
+  if (slots == nullptr || string_at(*slots, "filename").empty()) return std::nullopt;
+  const Value* const column = slots->find("colno");
+  const bool has_column = column != nullptr && column->is(Kind::Int);
+  return ir::Origin{std::string(string_at(*slots, "filename")), number_at(*slots, "lineno"),
+                    has_column ? number_at(*slots, "colno") + 1 : 0, std::string(string_at(*slots, "name")),
+                    std::string(string_at(*slots, "_line"))};
+}
+
+// "GB0124" in the text of a reason; empty: there is none.
+std::string registry_id(std::string_view reason) {
+  const auto is_digit = [](char byte) { return byte >= '0' && byte <= '9'; };
+  for (std::size_t at = reason.find("GB"); at != std::string_view::npos; at = reason.find("GB", at + 1))
+    if (at + 6 <= reason.size() && std::ranges::all_of(reason.substr(at + 2, 4), is_digit))
+      return std::string(reason.substr(at, 6));
+  return {};
+}
+
+std::optional<RecordedBreak> recorded_break(const Value& body) {
+  const Value* reason = body.find("compile_subgraph_reason");
+  if (const Value* meta = body.find("meta"); reason == nullptr && meta != nullptr)
+    reason = meta->find("compile_subgraph_reason");
+  if (reason == nullptr || reason->state == nullptr) return std::nullopt;
+  const Value* const is_break = reason->state->find("graph_break");
+  const Value* const stack = reason->state->find("user_stack");
+  if (is_break == nullptr || !is_break->is_true() || stack == nullptr) return std::nullopt;
+  RecordedBreak found;
+  const std::string_view text = string_at(*reason->state, "reason");
+  found.gb_id = registry_id(text);
+  found.reason = text.substr(0, text.find('\n'));
+  for (const Value* frame : stack->items)
+    if (auto origin = origin_of_frame(*frame)) found.stack.push_back(std::move(*origin));
+  if (found.stack.empty()) return std::nullopt;
+  found.where = std::move(found.stack.back());
+  found.stack.pop_back();
+  return found;
+}
+
+// -----------------------------------------------------------------------------------------------------------------------
+// The code of GraphModules
+// -----------------------------------------------------------------------------------------------------------------------
+std::string class_text(std::string_view name, std::string_view code, std::string_view imports) {
+  std::string out = "import torch\n";
+  out += imports;
+  out += fmt::format("\n\n\nclass {}(torch.nn.Module):\n", name);
+  bool is_empty = true;
+  while (!code.empty()) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view line = code.substr(0, end);
+    code.remove_prefix(std::min(end + 1, code.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      if (!is_empty) out += '\n';
+      continue;
+    }
+    is_empty = false;
+    out += "    ";
+    out += line;
+    out += '\n';
+  }
+  if (is_empty) out += "    pass\n";
+  return out;
+}
+
+// -----------------------------------------------------------------------------------------------------------------------
+// Objects
+// -----------------------------------------------------------------------------------------------------------------------
+class ModuleObjects : public ObjectText {
+ public:
+  explicit ModuleObjects(Graphs& graphs) : graphs_(graphs) {}
+
+ protected:
+  std::optional<std::string> expression(const Value& object) override {
+    if (attributes_of_module(object) != nullptr) return std::nullopt;
+    return ObjectText::expression(object);
+  }
+
+  std::string creation(const Value& object) override {
+    const Value* const attributes = attributes_of_module(object);
+    if (attributes == nullptr) return ObjectText::creation(object);
+    if (const GraphModuleMaker* maker = graph_module_maker(object))
+      return fmt::format("object.__new__({})", graph_module_class(object, *maker, *attributes));
+    if (auto children = container(object, *attributes)) return *children;
+    return ObjectText::creation(object);
+  }
+
+  void fill(const Value& object, const std::string& name, Lines& lines) override {
+    const Value* const attributes = attributes_of_module(object);
+    if (attributes == nullptr) return ObjectText::fill(object, name, lines);
+    const bool is_graph = graph_module_maker(object) != nullptr;
+    for (const auto& [key, value] : pairs_of(attributes)) {
+      if (!key->is(Kind::String) || std::ranges::find(bookkeeping, key->text) != bookkeeping.end()) continue;
+      // A GraphModule keeps besides how it was made, which nothing in its code refers to.
+      if (is_graph && key->text != "training") continue;
+      lines.push_back(set_attribute(name, key->text, spell(*value)));
+    }
+    for (const auto& [key, value] : pairs_of(attributes->find("_parameters")))
+      if (key->is(Kind::String)) lines.push_back(set_attribute(name, key->text, spell(*value)));
+    for (const auto& [key, value] : pairs_of(attributes->find("_buffers")))
+      if (key->is(Kind::String))
+        lines.push_back(fmt::format("{}.register_buffer({}, {})", name, python_string(key->text), spell(*value)));
+    if (!is_container(object, *attributes))
+      for (const auto& [key, value] : pairs_of(attributes->find("_modules")))
+        if (key->is(Kind::String)) lines.push_back(child(name, key->text, *value));
+    hooks(*attributes, name, lines);
+  }
+
+ private:
+  std::string child(const std::string& object, std::string_view name, const Value& value) {
+    const std::string expression = spell(value);
+    if (is_identifier(name)) return set_attribute(object, name, expression);
+    return fmt::format("{}.add_module({}, {})", object, python_string(name), expression);
+  }
+
+  // torch's own containers whose children have the names that their constructors give.
+  static bool is_container(const Value& object, const Value& attributes) {
+    if (object.callable == nullptr || !object.callable->is(Kind::Global)) return false;
+    const std::string_view name = object.callable->text;
+    if (name == "torch.nn.modules.container.ModuleDict") return true;
+    if (name != "torch.nn.modules.container.Sequential" && name != "torch.nn.modules.container.ModuleList")
+      return false;
+    std::size_t index = 0;
+    for (const auto& [key, value] : pairs_of(attributes.find("_modules")))
+      if (!key->is(Kind::String) || key->text != fmt::format("{}", index++)) return false;
+    return true;
+  }
+
+  // A container is what its constructor makes of its children.
+  std::optional<std::string> container(const Value& object, const Value& attributes) {
+    if (!is_container(object, attributes)) return std::nullopt;
+    const bool is_dict = object.callable->text.ends_with("ModuleDict");
+    std::string children;
+    for (const auto& [key, value] : pairs_of(attributes.find("_modules"))) {
+      if (!children.empty()) children += ", ";
+      if (is_dict) children += spell(*key) + ": ";
+      children += spell(*value);
+    }
+    if (is_dict) return fmt::format("torch.nn.ModuleDict({{{}}})", children);
+    return object.callable->text.ends_with("ModuleList") ? fmt::format("torch.nn.ModuleList([{}])", children)
+                                                         : fmt::format("torch.nn.Sequential({})", children);
+  }
+
+  std::string graph_module_class(const Value& object, const GraphModuleMaker& maker, const Value& body) {
+    const std::size_t number = graph_modules_++;
+    const std::string module = number == 0 ? "__graph_module__" : fmt::format("__graph_module_{}__", number);
+    std::string_view name = string_at(body, "_graphmodule_cls_name");
+    if (!is_identifier(name)) name = "GraphModule";
+    const Value* const imports = maker.imports ? object.argument(*maker.imports) : nullptr;
+    graphs_.texts.push_back({module,
+                             "",
+                             class_text(name, string_at(body, "_code"),
+                                        imports != nullptr && imports->is(Kind::String) ? imports->text : ""),
+                             {}});
+    if (auto found = recorded_break(body)) graphs_.breaks.push_back(std::move(*found));
+    imports_.insert(module);
+    return fmt::format("{}.{}", module, name);
+  }
+
+  void hooks(const Value& attributes, const std::string& name, Lines& lines) {
+    const Value* const is_full = attributes.find("_is_full_backward_hook");
+    const bool is_legacy = is_full != nullptr && is_full->is(Kind::Bool) && !is_full->is_true();
+    register_hooks(attributes, name, "_backward_pre_hooks", "register_full_backward_pre_hook", lines);
+    register_hooks(attributes, name, "_backward_hooks",
+                   is_legacy ? "register_backward_hook" : "register_full_backward_hook", lines);
+    register_hooks(attributes, name, "_forward_pre_hooks", "register_forward_pre_hook", lines);
+    register_hooks(attributes, name, "_forward_hooks", "register_forward_hook", lines);
+  }
+
+  // A table from the hook's number to the function; a second one says which of them want keyword arguments.
+  void register_hooks(const Value& attributes, const std::string& name, const std::string& table,
+                      std::string_view function, Lines& lines) {
+    const auto with_keywords = pairs_of(attributes.find(table + "_with_kwargs"));
+    for (const auto& [number, hook] : pairs_of(attributes.find(table))) {
+      const bool keywords =
+          number->is(Kind::Int) && std::ranges::any_of(with_keywords, [&](const auto& pair) {
+            return pair.first->is(Kind::Int) && pair.first->integer == number->integer && pair.second->is_true();
+          });
+      lines.push_back(fmt::format("{}.{}({}{})", name, function, spell(*hook), keywords ? ", with_kwargs=True" : ""));
+    }
+  }
+
+  Graphs& graphs_;
+  std::size_t graph_modules_ = 0;
+};
+
+// `member`: of the archive; empty for a file that is none.
+Result<Graphs> read_objects(const Value& root, std::string_view member) {
+  Graphs graphs;
+  graphs.format = Format::StateDict;
+  if (!holds_module(root)) return graphs;
+  graphs.format = Format::PickledModule;
+  auto text = ModuleObjects(graphs).load_function(root);
+  if (!text) return std::unexpected(text.error());
+  for (Text& one : graphs.texts) one.member = member;
+  graphs.texts.push_back({"__archive__", std::string(member), std::move(*text), {}});
+  graphs.entry = "__archive__:load";
+  return graphs;
+}
+
+// torch/serialization.py: the file of old begins with this number, as a pickle of its own.
+constexpr std::string_view legacy_magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e", 15);
+
+}  // namespace
+
+Result<Graphs> read_saved(const Archive& archive) {
+  constexpr std::string_view member = "data.pkl";
+  auto bytes = archive.read(member, largest_pickle);
+  if (!bytes) return std::unexpected(bytes.error());
+  const auto pickle = Pickle::read(std::move(*bytes));
+  const auto in_member = [&](const Error& error) {
+    return std::unexpected(archive.error(member, error.kind, error.message));
+  };
+  if (!pickle) return in_member(pickle.error());
+  auto graphs = read_objects(pickle->root(), member);
+  if (!graphs) return in_member(graphs.error());
+  return graphs;
+}
+
+bool is_legacy_save(std::string_view bytes) {
+  return bytes.starts_with(legacy_magic);
+}
+
+// The magic number, the protocol's number, facts about the machine, the objects; then the keys of the storages and
+// their bytes.
+Result<Graphs> read_legacy_save(std::string bytes, const std::string& shown) {
+  const auto fail = [&](const Error& error) {
+    return std::unexpected(Error{error.kind, error.message, ErrorLocation{shown, 0, 0}});
+  };
+  for (int pickles_before = 3; pickles_before > 0; --pickles_before) {
+    const auto skipped = Pickle::read(bytes);
+    if (!skipped) return fail(skipped.error());
+    bytes.erase(0, skipped->size());
+  }
+  const auto pickle = Pickle::read(std::move(bytes));
+  if (!pickle) return fail(pickle.error());
+  auto graphs = read_objects(pickle->root(), "");
+  if (!graphs) return fail(graphs.error());
+  return graphs;
+}
+
+}  // namespace fullgraph::graphs
