@@ -334,6 +334,7 @@ class MapMaker {
       if (source == nullptr || source->stack || source->function != name) continue;
       add_rows_before(content);
       add(content, source, source->function_at);
+      covered_ = content + 1;  // torch writes a row without a source there
       head_ = Head::Found;
       return;
     }

@@ -154,10 +154,7 @@ std::string class_text(std::string_view name, std::string_view code, std::string
     const std::size_t end = std::min(code.find('\n'), code.size());
     const std::string_view line = code.substr(0, end);
     code.remove_prefix(std::min(end + 1, code.size()));
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
-      if (!is_empty) out += '\n';
-      continue;
-    }
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     is_empty = false;
     out += "    ";
     out += line;

@@ -5,31 +5,20 @@
 #include <vector>
 
 #include "analyzer/graphs/debug_pkl.h"
+#include "tests/unit/pickles.h"
 
 using namespace fullgraph;
 using namespace fullgraph::graphs;
 
 namespace {
 
-// Pickles in protocol 0, which can be written by hand.
-std::string number(std::int64_t value) {
-  return fmt::format("I{}\n", value);
-}
-std::string text(const std::string& value) {
-  return fmt::format(
-      "X{}{}", std::string{static_cast<char>(value.size()), static_cast<char>(value.size() >> 8), '\0', '\0'}, value);
-}
-std::string tuple(const std::vector<std::string>& items) {
-  std::string out = "(";
-  for (const std::string& item : items) out += item;
-  return out + "t";
-}
+using namespace samples::pickles;
 
 // (offset, ((line ids, file id, first line), start, end), tag), as torch 1.11 and later write it.
 std::string row(int offset, const std::vector<int>& lines, int file, std::int64_t first_line, int start) {
-  std::string ids = "](";
-  for (const int line : lines) ids += number(line);
-  const std::string source = tuple({ids + "e", number(file), number(first_line)});
+  std::vector<std::string> ids;
+  for (const int line : lines) ids.push_back(number(line));
+  const std::string source = tuple({list(ids), number(file), number(first_line)});
   return tuple({number(offset), tuple({source, number(start), number(start)}), number(0)});
 }
 
@@ -86,6 +75,15 @@ TEST_CASE("source map: rows with a table of strings") {
   // The head of the function is where its text begins.
   CHECK(place(map, code.find("def")) == "/m.py:7:3 forward `  def forward(self, x):`");
   CHECK(place(map, code.find("x: Tensor")) == place(map, code.find("def")));
+}
+
+TEST_CASE("source map: a function at the top of its text") {
+  const std::string function = "def relu(x):\n  return x\n";
+  const auto map = read(
+      with_table({"", "def relu(x):\n", "  return x\n", "/f.py"}, {row(0, {}, 0, 0, 0), row(22, {1, 2}, 3, 40, 22)}),
+      function);
+  CHECK(place(map, 0) == "/f.py:40:1 relu `def relu(x):`");
+  CHECK(place(map, 15) == "/f.py:41:10 relu `  return x`");
 }
 
 TEST_CASE("source map: the three older kinds of rows") {
