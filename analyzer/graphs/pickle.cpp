@@ -306,7 +306,14 @@ class Machine {
     push_text(Value::Kind::String, line.substr(1, line.size() - 2));
   }
 
+  // What is kept elsewhere. Before 1.6 torch kept classes so, with their sources beside them; those are the class
+  // itself.
   void push_persistent(const Value* id) {
+    const Value* const what = id->at(0);
+    const Value* const type = id->at(1);
+    if (what != nullptr && what->is(Value::Kind::String) && what->text == "module" && type != nullptr &&
+        type->is(Value::Kind::Global))
+      return push_global(type->module(), type->text.substr(type->module().size() + 1));
     Value* const value = make(Value::Kind::Persistent);
     value->arguments = id;
     push(value);

@@ -197,7 +197,7 @@ class ModuleObjects : public ObjectText {
       lines.push_back(set_attribute(name, key->text, spell(*value)));
     }
     for (const auto& [key, value] : pairs_of(attributes->find("_parameters")))
-      if (key->is(Kind::String)) lines.push_back(set_attribute(name, key->text, spell(*value)));
+      if (key->is(Kind::String)) lines.push_back(parameter(name, key->text, *value));
     for (const auto& [key, value] : pairs_of(attributes->find("_buffers")))
       if (key->is(Kind::String))
         lines.push_back(fmt::format("{}.register_buffer({}, {})", name, python_string(key->text), spell(*value)));
@@ -208,6 +208,11 @@ class ModuleObjects : public ObjectText {
   }
 
  private:
+  std::string parameter(const std::string& object, std::string_view name, const Value& value) {
+    if (value.is(Kind::None)) return fmt::format("{}.register_parameter({}, None)", object, python_string(name));
+    return set_attribute(object, name, spell(value));
+  }
+
   std::string child(const std::string& object, std::string_view name, const Value& value) {
     const std::string expression = spell(value);
     if (is_identifier(name)) return set_attribute(object, name, expression);

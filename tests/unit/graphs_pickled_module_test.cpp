@@ -62,7 +62,7 @@ TEST_CASE("pickled module: parameters, buffers, children and attributes") {
         "    m1.training = True\n"
         "    m1.in_features = 4\n"
         "    m1.weight = torch.nn.Parameter(torch.empty([4, 4]), requires_grad=True)\n"
-        "    m1.bias = None\n"
+        "    m1.register_parameter(\"bias\", None)\n"
         "    m1.register_buffer(\"b\", torch.empty([2]))\n"
         "    m0 = object.__new__(models.Clean)\n"
         "    m0.training = True\n"
@@ -198,6 +198,11 @@ TEST_CASE("pickled module: the file of old is a row of pickles") {
   REQUIRE(graphs);
   CHECK(graphs->format == Format::PickledModule);
   CHECK(graphs->texts[0].member.empty());
+  // A class was kept outside of the pickle, with its source.
+  const std::string own = tuple({text("module"), global("m", "Own"), text("m.py"), text("class Own")}) + "Q";
+  const auto old = read_legacy_save(magic + "N.N." + module(own, {}) + ".", "m.pt");
+  REQUIRE(old);
+  CHECK(old->texts[0].text.contains("m0 = object.__new__(m.Own)\n"));
   const auto cut = read_legacy_save(file.substr(0, 40), "m.pt");
   REQUIRE(!cut);
   CHECK(cut.error().where->file == "m.pt");
