@@ -72,7 +72,9 @@ bool holds_module(const Value& root) {
   std::unordered_set<const Value*> seen{&root};
   std::vector<const Value*> open{&root};
   const auto visit = [&](const Value* value) {
-    if (value != nullptr && seen.insert(value).second) open.push_back(value);
+    const bool holds_values =
+        value != nullptr && (value->arguments != nullptr || value->state != nullptr || !value->items.empty());
+    if (holds_values && seen.insert(value).second) open.push_back(value);
   };
   while (!open.empty()) {
     const Value* const value = open.back();

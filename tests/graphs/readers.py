@@ -1,6 +1,7 @@
 """The readers of recorded graphs, called without the rest of the program, and what Python itself finds in the same files."""
 from __future__ import annotations
 
+import functools
 import importlib
 import io
 import json
@@ -15,7 +16,7 @@ import zipfile
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("GRAPH_TEXTS_BIN") or ROOT / "build" / "bin" / "graph_texts")
+BUILD = ROOT / "build"
 MEMORY = 2 << 30  # no input makes a reader need more than this
 
 
@@ -34,10 +35,19 @@ class Read:
         return self.texts["__archive__"]["text"]
 
 
+@functools.cache
+def program() -> pathlib.Path:
+    """tests/graphs/graph_texts.cpp, built as it stands now."""
+    if given := os.environ.get("GRAPH_TEXTS_BIN"):
+        return pathlib.Path(given)
+    assert (BUILD / "build.ninja").is_file(), f"{BUILD} is missing: run the tests through ./dev test"
+    subprocess.run(["ninja", "-C", str(BUILD), "graph_texts"], check=True, stdout=subprocess.DEVNULL, timeout=1800)
+    return BUILD / "bin" / "graph_texts"
+
+
 def read(path, timeout: float = 60) -> Read:
-    assert PROGRAM.exists(), f"{PROGRAM} is missing: run the tests through ./dev test"
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))  # noqa: E731
-    done = subprocess.run([str(PROGRAM), str(path)], capture_output=True, timeout=timeout, preexec_fn=limit)
+    done = subprocess.run([str(program()), str(path)], capture_output=True, timeout=timeout, preexec_fn=limit)
     assert done.returncode in (0, 2), f"exit {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}"
     return Read(done.returncode, done.stderr.decode(), json.loads(done.stdout))
 
