@@ -56,20 +56,16 @@ std::optional<std::vector<std::int64_t>> shape_of(const Value* size) {
   return shape;
 }
 
-const Value* argument(const Value& arguments, std::size_t index) {
-  return arguments.at(index);
-}
-
 // ("storage", type, key, device, number of elements), shape and the rest beside it.
 TensorDescription stored(const Value& arguments) {
   TensorDescription tensor;
-  if (const Value* storage = argument(arguments, 0); storage != nullptr && storage->is(Kind::Persistent)) {
+  if (const Value* storage = arguments.at(0); storage != nullptr && storage->is(Kind::Persistent)) {
     tensor.dtype = dtype_of_storage(storage->arguments->at(1));
     if (const Value* device = storage->arguments->at(3); device != nullptr && device->is(Kind::String))
       tensor.device = device->text;
   }
-  tensor.shape = shape_of(argument(arguments, 2));
-  if (const Value* grad = argument(arguments, 4)) tensor.requires_grad = grad->is_true();
+  tensor.shape = shape_of(arguments.at(2));
+  if (const Value* grad = arguments.at(4)) tensor.requires_grad = grad->is_true();
   return tensor;
 }
 
@@ -78,16 +74,16 @@ std::optional<TensorDescription> described_by(std::string_view function, const V
     return stored(arguments);
   if (function == "torch._utils._rebuild_tensor_v3") {
     TensorDescription tensor = stored(arguments);
-    tensor.dtype = dtype_of_global(argument(arguments, 6));
+    tensor.dtype = dtype_of_global(arguments.at(6));
     return tensor;
   }
   if (function == "torch._utils._rebuild_meta_tensor_no_storage") {
-    const Value* const grad = argument(arguments, 3);
-    return TensorDescription{shape_of(argument(arguments, 1)), dtype_of_global(argument(arguments, 0)), "meta",
+    const Value* const grad = arguments.at(3);
+    return TensorDescription{shape_of(arguments.at(1)), dtype_of_global(arguments.at(0)), "meta",
                              grad != nullptr && grad->is_true(), false};
   }
   if (function == "torch._utils._rebuild_parameter" || function == "torch._utils._rebuild_parameter_with_state") {
-    const Value* const data = argument(arguments, 0);
+    const Value* const data = arguments.at(0);
     // A parameter is no parameter of a parameter: one step at most.
     if (data == nullptr || data->is_made_by("torch._utils._rebuild_parameter") ||
         data->is_made_by("torch._utils._rebuild_parameter_with_state") ||
@@ -96,7 +92,7 @@ std::optional<TensorDescription> described_by(std::string_view function, const V
     auto tensor = describe_tensor(*data);
     if (!tensor) return std::nullopt;
     tensor->is_parameter = true;
-    tensor->requires_grad = argument(arguments, 1) != nullptr && argument(arguments, 1)->is_true();
+    tensor->requires_grad = arguments.at(1) != nullptr && arguments.at(1)->is_true();
     return tensor;
   }
   return std::nullopt;
