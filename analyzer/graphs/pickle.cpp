@@ -26,6 +26,73 @@ constexpr std::size_t most_values = 6'000'000;
 
 using Fault = std::optional<std::string>;
 
+// Named as pickletools names them.
+enum class Opcode : unsigned char {
+  Proto = 0x80,
+  Frame = 0x95,
+  Stop = '.',
+  Mark = '(',
+  Pop = '0',
+  PopMark = '1',
+  Dup = '2',
+  None = 'N',
+  NewTrue = 0x88,
+  NewFalse = 0x89,
+  BinInt1 = 'K',
+  BinInt2 = 'M',
+  BinInt = 'J',
+  Long1 = 0x8A,
+  Long4 = 0x8B,
+  Int = 'I',
+  Long = 'L',
+  Float = 'F',
+  BinFloat = 'G',
+  BinUnicode = 'X',
+  ShortBinUnicode = 0x8C,
+  BinUnicode8 = 0x8D,
+  Unicode = 'V',
+  BinString = 'T',
+  ShortBinString = 'U',
+  String = 'S',
+  BinBytes = 'B',
+  ShortBinBytes = 'C',
+  BinBytes8 = 0x8E,
+  ByteArray8 = 0x96,
+  EmptyTuple = ')',
+  Tuple1 = 0x85,
+  Tuple2 = 0x86,
+  Tuple3 = 0x87,
+  Tuple = 't',
+  EmptyList = ']',
+  List = 'l',
+  Append = 'a',
+  Appends = 'e',
+  EmptyDict = '}',
+  Dict = 'd',
+  SetItem = 's',
+  SetItems = 'u',
+  EmptySet = 0x8F,
+  AddItems = 0x90,
+  FrozenSet = 0x91,
+  Global = 'c',
+  StackGlobal = 0x93,
+  Inst = 'i',
+  Obj = 'o',
+  Reduce = 'R',
+  NewObj = 0x81,
+  NewObjEx = 0x92,
+  Build = 'b',
+  PersId = 'P',
+  BinPersId = 'Q',
+  Put = 'p',
+  BinPut = 'q',
+  LongBinPut = 'r',
+  Memoize = 0x94,
+  Get = 'g',
+  BinGet = 'h',
+  LongBinGet = 'j',
+};
+
 class Machine {
  public:
   explicit Machine(Pickle::Storage& storage) : storage_(storage), bytes_(storage.bytes) {
@@ -42,7 +109,7 @@ class Machine {
       if (at_ == bytes_.size()) {
         fail("the pickle ends here without being complete");
       } else {
-        step(static_cast<unsigned char>(bytes_[at_++]));
+        step(Opcode{static_cast<unsigned char>(bytes_[at_++])});
       }
       if (!fault_ && stack_.size() + storage_.values.size() + references_ > most_values)
         fail(fmt::format("the pickle makes more than {} values", most_values));
@@ -76,6 +143,12 @@ class Machine {
     for (std::size_t index = 0; index < taken.size(); ++index)
       value |= std::uint64_t{static_cast<unsigned char>(taken[index])} << (8 * index);
     return value;
+  }
+
+  void skip(std::uint64_t size) { take(size); }
+
+  void check_protocol(std::uint64_t protocol) {
+    if (protocol > 5) fail(fmt::format("pickle protocol {} is not known", protocol));
   }
 
   std::string_view take_line() {
@@ -127,6 +200,11 @@ class Machine {
     Value* const value = stack_.back();
     stack_.pop_back();
     return value;
+  }
+
+  void pop_value_or_mark() {
+    if (!marks_.empty() && marks_.back() == stack_.size()) return marks_.pop_back();
+    pop();
   }
 
   Value* top() {
@@ -202,11 +280,16 @@ class Machine {
     push_call(true);
   }
 
-  void push_instance(std::string_view module, std::string_view name) {  // INST, OBJ: protocol 0
+  void push_named_global() {
+    const std::string_view module = take_line();
+    push_global(module, take_line());
+  }
+
+  void push_instance() {  // INST, OBJ: protocol 0
+    push_named_global();
+    const Value* const callable = pop();
     Value* const arguments = make(Value::Kind::Tuple);
     arguments->items = pop_to_mark();
-    push_global(module, name);
-    const Value* const callable = pop();
     push_object(callable, arguments, false);
   }
 
@@ -239,6 +322,11 @@ class Machine {
     if (pair) items.insert(items.begin(), pop());
     references_ += items.size();
     add_items(std::move(items), pair);
+  }
+
+  std::uint64_t take_index_line() {
+    push_decimal(take_line());
+    return static_cast<std::uint64_t>(pop()->integer);
   }
 
   // Indices come in sequence in every pickle that is written; one that does not would only cost memory.
@@ -319,7 +407,7 @@ class Machine {
     push(value);
   }
 
-  void step(unsigned char opcode);
+  void step(Opcode opcode);
 
   Pickle::Storage& storage_;
   std::string_view bytes_;
@@ -337,224 +425,137 @@ class Machine {
   Value* empty_tuple_ = nullptr;
 };
 
-// By the opcodes' codes and with their names, as pickletools lists them.
-void Machine::step(unsigned char opcode) {
+void Machine::step(Opcode opcode) {
   using Kind = Value::Kind;
   switch (opcode) {
-    case 0x80: {  // PROTO
-      const std::uint64_t protocol = take_number(1);
-      if (protocol > 5) fail(fmt::format("pickle protocol {} is not known", protocol));
-      return;
-    }
-    case 0x95:
-      take_number(8);
-      return;  // FRAME: for readers from a stream
-    case '.':
+    case Opcode::Proto:
+      return check_protocol(take_number(1));
+    case Opcode::Frame:
+      return skip(8);  // for readers from a stream
+    case Opcode::Stop:
       storage_.root = pop();
-      return;  // STOP
-
-    case '(':
-      marks_.push_back(stack_.size());
-      return;  // MARK
-    case '0':  // POP: a mark counts as a value
-      if (!marks_.empty() && marks_.back() == stack_.size()) {
-        marks_.pop_back();
-      } else {
-        pop();
-      }
       return;
-    case '1':
+    case Opcode::Mark:
+      return marks_.push_back(stack_.size());
+    case Opcode::Pop:
+      return pop_value_or_mark();
+    case Opcode::PopMark:
       pop_to_mark();
-      return;  // POP_MARK
-    case '2':
-      push(top());
-      return;  // DUP
-
-    case 'N':
-      push(none_);
-      return;  // NONE
-    case 0x88:
-      push(true_);
-      return;  // NEWTRUE
-    case 0x89:
-      push(false_);
-      return;  // NEWFALSE
-    case 'K':
-      push_integer(static_cast<std::int64_t>(take_number(1)));
-      return;  // BININT1
-    case 'M':
-      push_integer(static_cast<std::int64_t>(take_number(2)));
-      return;  // BININT2
-    case 'J':
-      push_integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4))));
-      return;  // BININT
-    case 0x8A:
-      push_long(take_number(1));
-      return;  // LONG1
-    case 0x8B:
-      push_long(take_number(4));
-      return;  // LONG4
-    case 'I':
-      push_int_line();
-      return;  // INT
-    case 'L':
-      push_decimal(take_line());
-      return;  // LONG
-    case 'F':
-      push_float_line();
-      return;  // FLOAT
-    case 'G':
-      push_float();
-      return;  // BINFLOAT
-
-    case 'X':
-      push_text(Kind::String, take(take_number(4)));
-      return;  // BINUNICODE
-    case 0x8C:
-      push_text(Kind::String, take(take_number(1)));
-      return;  // SHORT_BINUNICODE
-    case 0x8D:
-      push_text(Kind::String, take(take_number(8)));
-      return;  // BINUNICODE8
-    case 'V':
+      return;
+    case Opcode::Dup:
+      return push(top());
+    case Opcode::None:
+      return push(none_);
+    case Opcode::NewTrue:
+      return push(true_);
+    case Opcode::NewFalse:
+      return push(false_);
+    case Opcode::BinInt1:
+      return push_integer(static_cast<std::int64_t>(take_number(1)));
+    case Opcode::BinInt2:
+      return push_integer(static_cast<std::int64_t>(take_number(2)));
+    case Opcode::BinInt:
+      return push_integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4))));
+    case Opcode::Long1:
+      return push_long(take_number(1));
+    case Opcode::Long4:
+      return push_long(take_number(4));
+    case Opcode::Int:
+      return push_int_line();
+    case Opcode::Long:
+      return push_decimal(take_line());
+    case Opcode::Float:
+      return push_float_line();
+    case Opcode::BinFloat:
+      return push_float();
+    case Opcode::BinUnicode:
+    case Opcode::BinString:
+      return push_text(Kind::String, take(take_number(4)));
+    case Opcode::ShortBinUnicode:
+    case Opcode::ShortBinString:
+      return push_text(Kind::String, take(take_number(1)));
+    case Opcode::BinUnicode8:
+      return push_text(Kind::String, take(take_number(8)));
+    case Opcode::Unicode:
+      return push_text(Kind::String, take_line());
+    case Opcode::String:
+      return push_quoted_line();
+    case Opcode::BinBytes:
+      return push_text(Kind::Bytes, take(take_number(4)));
+    case Opcode::ShortBinBytes:
+      return push_text(Kind::Bytes, take(take_number(1)));
+    case Opcode::BinBytes8:
+    case Opcode::ByteArray8:
+      return push_text(Kind::Bytes, take(take_number(8)));
+    case Opcode::EmptyTuple:
+      return push(empty_tuple_);
+    case Opcode::Tuple1:
+      return push_tuple(1);
+    case Opcode::Tuple2:
+      return push_tuple(2);
+    case Opcode::Tuple3:
+      return push_tuple(3);
+    case Opcode::Tuple:
+      return push_container(Kind::Tuple, pop_to_mark());
+    case Opcode::EmptyList:
+      return push(make(Kind::List));
+    case Opcode::List:
+      return push_container(Kind::List, pop_to_mark());
+    case Opcode::Append:
+      return add_one(false);
+    case Opcode::Appends:
+    case Opcode::AddItems:
+      return add_items(pop_to_mark(), false);
+    case Opcode::EmptyDict:
+      return push(make(Kind::Dict));
+    case Opcode::Dict:
+      return push_container(Kind::Dict, pop_to_mark());
+    case Opcode::SetItem:
+      return add_one(true);
+    case Opcode::SetItems:
+      return add_items(pop_to_mark(), true);
+    case Opcode::EmptySet:
+      return push(make(Kind::Set));
+    case Opcode::FrozenSet:
+      return push_container(Kind::FrozenSet, pop_to_mark());
+    case Opcode::Global:
+      return push_named_global();
+    case Opcode::StackGlobal:
+      return push_stack_global();
+    case Opcode::Inst:
+      return push_instance();
+    case Opcode::Obj:
+      return push_instance_of_first();
+    case Opcode::Reduce:
+      return push_call(false);
+    case Opcode::NewObj:
+      return push_call(true);
+    case Opcode::NewObjEx:
+      return push_call_with_keywords();
+    case Opcode::Build:
+      return build();
+    case Opcode::PersId:
       push_text(Kind::String, take_line());
-      return;  // UNICODE
-    case 'T':
-      push_text(Kind::String, take(take_number(4)));
-      return;  // BINSTRING
-    case 'U':
-      push_text(Kind::String, take(take_number(1)));
-      return;  // SHORT_BINSTRING
-    case 'S':
-      push_quoted_line();
-      return;  // STRING
-    case 'B':
-      push_text(Kind::Bytes, take(take_number(4)));
-      return;  // BINBYTES
-    case 'C':
-      push_text(Kind::Bytes, take(take_number(1)));
-      return;  // SHORT_BINBYTES
-    case 0x8E:
-      push_text(Kind::Bytes, take(take_number(8)));
-      return;  // BINBYTES8
-    case 0x96:
-      push_text(Kind::Bytes, take(take_number(8)));
-      return;  // BYTEARRAY8
-
-    case ')':
-      push(empty_tuple_);
-      return;  // EMPTY_TUPLE
-    case 0x85:
-      push_tuple(1);
-      return;  // TUPLE1
-    case 0x86:
-      push_tuple(2);
-      return;  // TUPLE2
-    case 0x87:
-      push_tuple(3);
-      return;  // TUPLE3
-    case 't':
-      push_container(Kind::Tuple, pop_to_mark());
-      return;  // TUPLE
-    case ']':
-      push(make(Kind::List));
-      return;  // EMPTY_LIST
-    case 'l':
-      push_container(Kind::List, pop_to_mark());
-      return;  // LIST
-    case 'a':
-      add_one(false);
-      return;  // APPEND
-    case 'e':
-      add_items(pop_to_mark(), false);
-      return;  // APPENDS
-    case '}':
-      push(make(Kind::Dict));
-      return;  // EMPTY_DICT
-    case 'd':
-      push_container(Kind::Dict, pop_to_mark());
-      return;  // DICT
-    case 's':
-      add_one(true);
-      return;  // SETITEM
-    case 'u':
-      add_items(pop_to_mark(), true);
-      return;  // SETITEMS
-    case 0x8F:
-      push(make(Kind::Set));
-      return;  // EMPTY_SET
-    case 0x90:
-      add_items(pop_to_mark(), false);
-      return;  // ADDITEMS
-    case 0x91:
-      push_container(Kind::FrozenSet, pop_to_mark());
-      return;  // FROZENSET
-
-    case 'c': {  // GLOBAL
-      const std::string_view module = take_line();
-      push_global(module, take_line());
-      return;
-    }
-    case 0x93:
-      push_stack_global();
-      return;    // STACK_GLOBAL
-    case 'i': {  // INST
-      const std::string_view module = take_line();
-      push_instance(module, take_line());
-      return;
-    }
-    case 'o':
-      push_instance_of_first();
-      return;  // OBJ
-    case 'R':
-      push_call(false);
-      return;  // REDUCE
-    case 0x81:
-      push_call(true);
-      return;  // NEWOBJ
-    case 0x92:
-      push_call_with_keywords();
-      return;  // NEWOBJ_EX
-    case 'b':
-      build();
-      return;  // BUILD
-    case 'P':
-      push_text(Kind::String, take_line());
-      push_persistent(pop());
-      return;  // PERSID
-    case 'Q':
-      push_persistent(pop());
-      return;  // BINPERSID
-
-    case 'p': {  // PUT
-      push_decimal(take_line());
-      remember(static_cast<std::uint64_t>(pop()->integer));
-      return;
-    }
-    case 'q':
-      remember(take_number(1));
-      return;  // BINPUT
-    case 'r':
-      remember(take_number(4));
-      return;  // LONG_BINPUT
-    case 0x94:
-      remember(memo_.size());
-      return;    // MEMOIZE
-    case 'g': {  // GET
-      push_decimal(take_line());
-      recall(static_cast<std::uint64_t>(pop()->integer));
-      return;
-    }
-    case 'h':
-      recall(take_number(1));
-      return;  // BINGET
-    case 'j':
-      recall(take_number(4));
-      return;  // LONG_BINGET
-
-    default:  // EXT1, EXT2, EXT4: a registry of the program's; NEXT_BUFFER: data handed over beside the pickle
-      return fail(fmt::format("opcode 0x{:02x}, which no file of torch has", opcode));
+      return push_persistent(pop());
+    case Opcode::BinPersId:
+      return push_persistent(pop());
+    case Opcode::Put:
+      return remember(take_index_line());
+    case Opcode::BinPut:
+      return remember(take_number(1));
+    case Opcode::LongBinPut:
+      return remember(take_number(4));
+    case Opcode::Memoize:
+      return remember(memo_.size());
+    case Opcode::Get:
+      return recall(take_index_line());
+    case Opcode::BinGet:
+      return recall(take_number(1));
+    case Opcode::LongBinGet:
+      return recall(take_number(4));
   }
+  // EXT1, EXT2, EXT4: a registry of the program's; NEXT_BUFFER: data handed over beside the pickle.
+  fail(fmt::format("opcode 0x{:02x}, which no file of torch has", static_cast<unsigned>(opcode)));
 }
 
 }  // namespace
