@@ -15,7 +15,8 @@ namespace fullgraph::graphs {
 namespace {
 
 // Limits that no compiler reaches, so that a small file cannot stand for a large map.
-constexpr std::size_t most_source_bytes = std::size_t{64} << 20;  // of all sources, and of all origins
+constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;  // of all sources, and of all origins
+constexpr std::size_t most_read_bytes = std::size_t{1} << 30;   // of all sources, as often as a part of them is named
 constexpr std::size_t longest_name = 4096;
 constexpr std::size_t longest_line = 4096;
 constexpr std::int64_t last_line = 1 << 30;
@@ -54,7 +55,8 @@ std::string_view torch_folder(const std::vector<Frame>& frames) {
 struct Source {
   std::string file;
   std::int64_t first_line = 0;
-  std::string text;
+  std::size_t size = 0;
+  std::string text;  // empty for a stack
   std::vector<std::size_t> line_starts;
   std::string function;             // the first that the text defines
   std::size_t function_at = 0;      // where its `def` stands
@@ -105,17 +107,23 @@ std::string_view line_at(std::string_view text, std::size_t start) {
 }
 
 Source make_source(std::string text, std::string_view file, std::int64_t first_line) {
-  Source source{std::string(file), first_line, std::move(text), {}, {}, 0, {}};
-  source.line_starts = line_starts_of(source.text);
-  source.stack = place_of_stack(source.text);
+  Source source{std::string(file), first_line, text.size(), {}, {}, {}, 0, place_of_stack(text)};
+  if (source.stack) return source;
+  source.line_starts = line_starts_of(text);
   for (const std::size_t start : source.line_starts) {
-    const std::string_view name = defined_function(line_at(source.text, start));
-    if (name.empty()) continue;
+    const std::string_view name = defined_function(line_at(text, start));
+    if (name.empty() || name.size() > longest_name) continue;
     source.function = name;
-    source.function_at = start + line_at(source.text, start).find_first_not_of(" \t");
+    source.function_at = start + line_at(text, start).find_first_not_of(" \t");
     break;
   }
+  source.text = std::move(text);
   return source;
+}
+
+std::size_t kept_bytes(const Source& source) {
+  return sizeof(Source) + source.file.size() + source.text.size() + source.line_starts.size() * sizeof(std::size_t) +
+         (source.stack ? source.stack->file.size() + source.stack->function.size() : 0);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -186,8 +194,8 @@ class Reader {
     auto source = source_of(*range->at(0));
     if (!source) return std::unexpected(source.error());
     if (*source == nullptr) return Row{static_cast<std::uint32_t>(*offset), nullptr, 0};
-    if (*start < 0 || static_cast<std::uint64_t>(*start) > (*source)->text.size())
-      return damaged(fmt::format("position {} in a source of {} bytes", *start, (*source)->text.size()));
+    if (*start < 0 || static_cast<std::uint64_t>(*start) > (*source)->size)
+      return damaged(fmt::format("position {} in a source of {} bytes", *start, (*source)->size));
     return Row{static_cast<std::uint32_t>(*offset), *source, static_cast<std::size_t>(*start)};
   }
 
@@ -208,12 +216,15 @@ class Reader {
     if (known != sources_.end()) return &known->second;
     std::string text;
     for (const Value* part : *parts) {
-      if (part->text.size() > most_source_bytes - source_bytes_) return damaged("the sources are too large");
-      source_bytes_ += part->text.size();
+      read_bytes_ += part->text.size();
+      if (read_bytes_ > most_read_bytes || text.size() > most_kept_bytes) return damaged("the sources are too large");
       text += part->text;
     }
     if (text.empty()) return nullptr;
-    return &sources_.emplace(std::move(key), make_source(std::move(text), *file, *line)).first->second;
+    const auto made = sources_.emplace(std::move(key), make_source(std::move(text), *file, *line)).first;
+    kept_bytes_ += kept_bytes(made->second);
+    if (kept_bytes_ > most_kept_bytes) return damaged("the sources are too large");
+    return &made->second;
   }
 
   Checked<std::string_view> string_of(const Value& value) {
@@ -251,7 +262,8 @@ class Reader {
   std::string_view code_;
   const Value& root_;
   const Value* table_ = nullptr;
-  std::size_t source_bytes_ = 0;
+  std::size_t read_bytes_ = 0;
+  std::size_t kept_bytes_ = 0;
   std::map<Key, Source> sources_;
 };
 
@@ -269,7 +281,7 @@ ir::Origin origin_at(const Source& source, std::size_t at) {
   const std::size_t index = static_cast<std::size_t>(after - source.line_starts.begin()) - 1;
   const std::size_t start = source.line_starts[index];
   ir::Origin origin{source.file, static_cast<std::uint32_t>(source.first_line) + static_cast<std::uint32_t>(index), 0,
-                    source.function.size() <= longest_name ? source.function : "", ""};
+                    source.function, ""};
   const std::string_view line = line_at(source.text, start);
   if (line.size() > longest_line) return origin;
   origin.column = code_points(line.substr(0, at - start)) + 1;
@@ -281,18 +293,19 @@ ir::Origin origin_at(const Source& source, std::size_t at) {
 class MapMaker {
  public:
   MapMaker(std::string_view code, const std::vector<Row>& rows) : code_(code), rows_(rows) {
-    for (const std::size_t start : line_starts_of(code_))
+    for (std::size_t start = 0; start < code_.size(); start += line_at(code_, start).size() + 1)
       if (!defined_function(line_at(code_, start)).empty()) functions_.push_back(start);
   }
 
   Result<ir::SourceMap> make() {
-    for (const std::size_t start : line_starts_of(code_)) {
+    for (std::size_t start = 0; start <= code_.size();) {
       const std::string_view line = line_at(code_, start);
       begin_line(start, line);
       add_rows_before(start + line.size() + 1);
       if (head_ == Head::Found && line.ends_with(':')) head_ = Head::Left;
-      if (origin_bytes_ > most_source_bytes)
+      if (origin_bytes_ > most_kept_bytes)
         return std::unexpected(Error{ErrorKind::TooLarge, "the source map is too large", {}});
+      start += line.size() + 1;
     }
     return std::move(map_);
   }
@@ -300,6 +313,7 @@ class MapMaker {
  private:
   void add(std::size_t offset, const Source* source, std::size_t at) {
     known_ = source != nullptr;
+    if (origin_bytes_ > most_kept_bytes) return;
     if (!known_) return map_.add_unknown(static_cast<std::uint32_t>(offset));
     ir::Origin origin = origin_at(*source, at);
     origin_bytes_ += origin.file.size() + origin.function.size() + origin.code.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "analyzer/graphs/printable.h"
@@ -16,9 +17,10 @@ using Kind = Value::Kind;
 
 const std::string unknown = "...";
 
-constexpr std::size_t deepest = 200;         // of objects in objects; models come to twenty
-constexpr std::size_t most_elements = 4096;  // of one container: larger ones are data, as vocabularies
-constexpr std::size_t largest_text = std::size_t{64} << 20;
+constexpr std::size_t deepest = 200;                          // of objects in objects; models come to twenty
+constexpr std::size_t most_elements = 4096;                   // of one container: larger ones are data, as vocabularies
+constexpr std::size_t largest_text = std::size_t{128} << 20;  // counted wherever a part of it is put together
+constexpr std::size_t longest_name = 1024;
 
 std::string number(double value) {
   if (std::isnan(value)) return "float(\"nan\")";
@@ -45,19 +47,17 @@ bool can_be_shared(const Value& value) {
 
 }  // namespace
 
-std::vector<std::pair<const Value*, const Value*>> pairs_of(const Value* value) {
-  std::vector<std::pair<const Value*, const Value*>> pairs;
-  if (value == nullptr || (!value->is(Kind::Dict) && !value->is(Kind::Object))) return pairs;
-  for (std::size_t index = 0; index + 1 < value->items.size(); index += 2)
-    pairs.emplace_back(value->items[index], value->items[index + 1]);
-  return pairs;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Values
 // ---------------------------------------------------------------------------------------------------------------------
 std::string ObjectText::spell(const Value& value) {
-  if (depth_ >= deepest || size_ > largest_text) return unknown;
+  if (depth_ >= deepest || is_full()) return unknown;
+  std::string out = spelled(value);
+  charge(out.size());
+  return out;
+}
+
+std::string ObjectText::spelled(const Value& value) {
   switch (value.kind) {
     case Kind::None:
       return "None";
@@ -124,7 +124,7 @@ std::optional<std::string> ObjectText::global(const Value& value) {
     if (!is_identifier(rest.substr(0, dot))) return std::nullopt;
     rest.remove_prefix(std::min(dot + 1, rest.size()));
   }
-  if (name.empty()) return std::nullopt;
+  if (name.empty() || value.text.size() > longest_name) return std::nullopt;
   if (module == "builtins" || module == "__builtin__") return std::string(name);
   // Where torch defines its layers is no name that anybody writes. The one class of these modules that torch.nn lacks:
   if (module.starts_with("torch.nn.modules.") && !name.starts_with('_') && name != "NonDynamicallyQuantizableLinear")
@@ -164,6 +164,7 @@ std::optional<std::string> ObjectText::begin_shared(const Value& value) {
 }
 
 std::string ObjectText::end_shared(const Value& value, std::string expression) {
+  charge(expression.size());
   const auto entry = shared_.find(&value);
   if (entry == shared_.end()) return expression;
   if (expression == unknown) return entry->second = expression;
@@ -203,7 +204,7 @@ std::string ObjectText::object(const Value& value) {
   --depth_;
   if (made.stage == Made::Filling) write(fmt::format("{} = {}", made.name, made.creation));
   made.stage = Made::Done;
-  for (std::string& line : lines) write(std::move(line));
+  std::ranges::move(lines, std::back_inserter(lines_));
   return made.name;
 }
 
@@ -221,7 +222,7 @@ std::string ObjectText::partial(const Value& object) {
   if (function == nullptr || arguments == nullptr) return unknown;
   std::string out = "functools.partial(" + spell(*function);
   for (const Value* argument : arguments->items) out += ", " + spell(*argument);
-  for (const auto& [key, value] : pairs_of(object.state->at(2))) {
+  for (const auto& [key, value] : pairs(object.state->at(2))) {
     if (!key->is(Kind::String) || !is_identifier(key->text)) return unknown;
     out += fmt::format(", {}={}", key->text, spell(*value));
   }
@@ -272,7 +273,7 @@ std::string ObjectText::creation(const Value& object) {
 void ObjectText::fill(const Value& object, const std::string& name, Lines& lines) {
   if (object.state == nullptr) return;
   if (set_state(*object.state, name, lines)) return;
-  lines.push_back(fmt::format("{}.__setstate__({})", name, spell(*object.state)));
+  add(lines, fmt::format("{}.__setstate__({})", name, spell(*object.state)));
 }
 
 bool ObjectText::set_state(const Value& state, const std::string& name, Lines& lines) {
@@ -284,9 +285,9 @@ bool ObjectText::set_state(const Value& state, const std::string& name, Lines& l
   }
   if (state.is(Kind::None)) return true;
   if (!state.is(Kind::Dict)) return false;
-  for (const auto& [key, value] : pairs_of(&state)) {
+  for (const auto& [key, value] : pairs(&state)) {
     if (!key->is(Kind::String)) continue;
-    lines.push_back(set_attribute(name, key->text, spell(*value)));
+    add(lines, set_attribute(name, key->text, spell(*value)));
   }
   return true;
 }
@@ -299,13 +300,30 @@ std::string ObjectText::set_attribute(std::string_view object, std::string_view 
 // ---------------------------------------------------------------------------------------------------------------------
 // Texts
 // ---------------------------------------------------------------------------------------------------------------------
+bool ObjectText::is_full() const {
+  return size_ > largest_text;
+}
+
+std::vector<std::pair<const Value*, const Value*>> ObjectText::pairs(const Value* value) {
+  std::vector<std::pair<const Value*, const Value*>> found;
+  if (is_full() || value == nullptr || (!value->is(Kind::Dict) && !value->is(Kind::Object))) return found;
+  charge(value->items.size());
+  for (std::size_t index = 0; index + 1 < value->items.size(); index += 2)
+    found.emplace_back(value->items[index], value->items[index + 1]);
+  return found;
+}
+
+void ObjectText::add(Lines& lines, std::string line) {
+  charge(line.size());
+  if (!is_full()) lines.push_back(std::move(line));
+}
+
 void ObjectText::write(std::string line) {
-  size_ += line.size();
-  if (size_ <= largest_text) lines_.push_back(std::move(line));
+  add(lines_, std::move(line));
 }
 
 Result<std::string> ObjectText::text(std::string_view indent, const std::string& head, const std::string& tail) {
-  if (size_ > largest_text) return std::unexpected(Error{ErrorKind::TooLarge, "it describes too many objects", {}});
+  if (is_full()) return std::unexpected(Error{ErrorKind::TooLarge, "it describes too many objects", {}});
   std::string out;
   for (const std::string& module : imports_) out += fmt::format("import {}\n", module);
   out += head;

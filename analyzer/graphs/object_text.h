@@ -52,6 +52,15 @@ class ObjectText {
     return named ? *named : end_shared(value, expression());
   }
 
+  // A small pickle can describe a text without bounds, as parts of it may be shared by everything. So all that is
+  // looked at or spelled is counted, and beyond a limit nothing is added any more.
+  void charge(std::size_t bytes) { size_ += bytes; }
+  [[nodiscard]] bool is_full() const;
+  // The pairs of a dict or of an object that is filled like one.
+  std::vector<std::pair<const Value*, const Value*>> pairs(const Value* value);
+  // Appends to what an object is filled with.
+  void add(Lines& lines, std::string line);
+
   static std::string set_attribute(std::string_view object, std::string_view name, std::string_view expression);
 
   // An object that is an expression of its own; nothing for one that statements make. What every format has is known
@@ -77,6 +86,7 @@ class ObjectText {
   void count_references(const Value& root);
   std::optional<std::string> begin_shared(const Value& value);
   std::string end_shared(const Value& value, std::string expression);
+  std::string spelled(const Value& value);
   std::string object(const Value& value);
   std::string container(const Value& value);
   std::string elements(const Value& value);
@@ -91,11 +101,8 @@ class ObjectText {
   std::unordered_map<const Value*, std::string> shared_;  // empty: being spelled
   Lines lines_;
   std::size_t names_ = 0;  // given to what is shared
-  std::size_t size_ = 0;   // of lines_, in bytes
+  std::size_t size_ = 0;   // of all that was spelled, in bytes
   std::size_t depth_ = 0;
 };
-
-// The pairs of a dict or of an object that is filled like one.
-std::vector<std::pair<const Value*, const Value*>> pairs_of(const Value* value);
 
 }  // namespace fullgraph::graphs

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -19,6 +22,7 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;
+constexpr std::size_t longest_name = 4096;  // of a file, and of a source line
 
 // What nn.Module keeps of itself, in torch/nn/modules/module.py: spelled by the calls that bring it about, or of no
 // interest.
@@ -59,33 +63,42 @@ const GraphModuleMaker* graph_module_maker(const Value& value) {
   return found == graph_module_makers.end() ? nullptr : &*found;
 }
 
-// The attributes of a module, null for what is none.
-const Value* attributes_of_module(const Value& value) {
-  if (!value.is(Kind::Object)) return nullptr;
-  const GraphModuleMaker* const maker = graph_module_maker(value);
-  const Value* const attributes = maker != nullptr ? value.argument(maker->body) : value.state;
-  if (attributes == nullptr || !attributes->is(Kind::Dict)) return nullptr;
-  return attributes->find("_modules") != nullptr && attributes->find("_parameters") != nullptr ? attributes : nullptr;
-}
-
-bool holds_module(const Value& root) {
-  std::unordered_set<const Value*> seen{&root};
-  std::vector<const Value*> open{&root};
-  const auto visit = [&](const Value* value) {
-    const bool holds_values =
-        value != nullptr && (value->arguments != nullptr || value->state != nullptr || !value->items.empty());
-    if (holds_values && seen.insert(value).second) open.push_back(value);
-  };
-  while (!open.empty()) {
-    const Value* const value = open.back();
-    open.pop_back();
-    if (attributes_of_module(*value) != nullptr) return true;
-    visit(value->arguments);
-    visit(value->state);
-    for (const Value* item : value->items) visit(item);
+// Tells modules from other objects. What was found of a dict is kept: a million objects may share one.
+class ModuleFinder {
+ public:
+  // The attributes of a module, null for what is none.
+  const Value* attributes_of(const Value& value) {
+    if (!value.is(Kind::Object)) return nullptr;
+    const GraphModuleMaker* const maker = graph_module_maker(value);
+    const Value* const attributes = maker != nullptr ? value.argument(maker->body) : value.state;
+    if (attributes == nullptr || !attributes->is(Kind::Dict)) return nullptr;
+    const auto [known, is_new] = known_.try_emplace(attributes, false);
+    if (is_new) known->second = attributes->find("_modules") != nullptr && attributes->find("_parameters") != nullptr;
+    return known->second ? attributes : nullptr;
   }
-  return false;
-}
+
+  bool holds_module(const Value& root) {
+    std::unordered_set<const Value*> seen{&root};
+    std::vector<const Value*> open{&root};
+    const auto visit = [&](const Value* value) {
+      const bool holds_values =
+          value != nullptr && (value->arguments != nullptr || value->state != nullptr || !value->items.empty());
+      if (holds_values && seen.insert(value).second) open.push_back(value);
+    };
+    while (!open.empty()) {
+      const Value* const value = open.back();
+      open.pop_back();
+      if (attributes_of(*value) != nullptr) return true;
+      visit(value->arguments);
+      visit(value->state);
+      for (const Value* item : value->items) visit(item);
+    }
+    return false;
+  }
+
+ private:
+  std::unordered_map<const Value*, bool> known_;
+};
 
 std::string_view string_at(const Value& dict, std::string_view key) {
   const Value* const value = dict.find(key);
@@ -107,7 +120,11 @@ std::uint32_t number_at(const Value& dict, std::string_view key) {
 std::optional<ir::Origin> origin_of_frame(const Value& frame) {
   const Value* slots = frame.state;
   if (slots != nullptr && slots->is(Kind::Tuple)) slots = slots->at(1);
-  if (slots == nullptr || string_at(*slots, "filename").empty()) return std::nullopt;
+  constexpr std::size_t most_slots = 64;
+  if (slots == nullptr || slots->items.size() > most_slots) return std::nullopt;
+  for (const Value* value : slots->items)
+    if (value->is(Kind::String) && value->text.size() > longest_name) return std::nullopt;
+  if (string_at(*slots, "filename").empty()) return std::nullopt;
   const Value* const column = slots->find("colno");
   const bool has_column = column != nullptr && column->is(Kind::Int);
   return ir::Origin{std::string(string_at(*slots, "filename")), number_at(*slots, "lineno"),
@@ -136,7 +153,8 @@ std::optional<RecordedBreak> recorded_break(const Value& body) {
   const std::string_view text = string_at(*reason->state, "reason");
   found.gb_id = registry_id(text);
   found.reason = text.substr(0, text.find('\n'));
-  for (const Value* frame : stack->items)
+  constexpr std::size_t deepest = 256;
+  for (const Value* frame : std::span(stack->items).last(std::min(stack->items.size(), deepest)))
     if (auto origin = origin_of_frame(*frame)) found.stack.push_back(std::move(*origin));
   if (found.stack.empty()) return std::nullopt;
   found.where = std::move(found.stack.back());
@@ -166,21 +184,35 @@ std::string class_text(std::string_view name, std::string_view code, std::string
   return out;
 }
 
+// What the code gets from its module: the names after "self.".
+std::set<std::string_view> names_of_self(std::string_view code) {
+  constexpr std::string_view self = "self.";
+  constexpr std::size_t most_names = 100'000;
+  std::set<std::string_view> names;
+  for (std::size_t at = code.find(self); at != std::string_view::npos && names.size() < most_names;
+       at = code.find(self, at)) {
+    at += self.size();
+    const std::size_t end = std::min(code.find_first_of(" .,()[];:=\n", at), code.size());
+    names.insert(code.substr(at, end - at));
+  }
+  return names;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Objects
 // ---------------------------------------------------------------------------------------------------------------------
 class ModuleObjects : public ObjectText {
  public:
-  explicit ModuleObjects(Graphs& graphs) : graphs_(graphs) {}
+  ModuleObjects(Graphs& graphs, ModuleFinder& modules) : graphs_(graphs), modules_(modules) {}
 
  protected:
   std::optional<std::string> expression(const Value& object) override {
-    if (attributes_of_module(object) != nullptr) return std::nullopt;
+    if (modules_.attributes_of(object) != nullptr) return std::nullopt;
     return ObjectText::expression(object);
   }
 
   std::string creation(const Value& object) override {
-    const Value* const attributes = attributes_of_module(object);
+    const Value* const attributes = modules_.attributes_of(object);
     if (attributes == nullptr) return ObjectText::creation(object);
     if (const GraphModuleMaker* maker = graph_module_maker(object))
       return fmt::format("object.__new__({})", graph_module_class(object, *maker, *attributes));
@@ -189,23 +221,24 @@ class ModuleObjects : public ObjectText {
   }
 
   void fill(const Value& object, const std::string& name, Lines& lines) override {
-    const Value* const attributes = attributes_of_module(object);
+    const Value* const attributes = modules_.attributes_of(object);
     if (attributes == nullptr) return ObjectText::fill(object, name, lines);
     const bool is_graph = graph_module_maker(object) != nullptr;
-    for (const auto& [key, value] : pairs_of(attributes)) {
+    const auto used = is_graph ? names_of_self(string_at(*attributes, "_code")) : std::set<std::string_view>{};
+    for (const auto& [key, value] : pairs(attributes)) {
       if (!key->is(Kind::String) || std::ranges::find(bookkeeping, key->text) != bookkeeping.end()) continue;
-      // A GraphModule keeps besides how it was made, which nothing in its code refers to.
-      if (is_graph && key->text != "training") continue;
-      lines.push_back(set_attribute(name, key->text, spell(*value)));
+      // A GraphModule keeps besides how it was made. What its code refers to is part of the graph.
+      if (is_graph && key->text != "training" && !used.contains(key->text)) continue;
+      add(lines, set_attribute(name, key->text, spell(*value)));
     }
-    for (const auto& [key, value] : pairs_of(attributes->find("_parameters")))
-      if (key->is(Kind::String)) lines.push_back(parameter(name, key->text, *value));
-    for (const auto& [key, value] : pairs_of(attributes->find("_buffers")))
+    for (const auto& [key, value] : pairs(attributes->find("_parameters")))
+      if (key->is(Kind::String)) add(lines, parameter(name, key->text, *value));
+    for (const auto& [key, value] : pairs(attributes->find("_buffers")))
       if (key->is(Kind::String))
-        lines.push_back(fmt::format("{}.register_buffer({}, {})", name, python_string(key->text), spell(*value)));
+        add(lines, fmt::format("{}.register_buffer({}, {})", name, python_string(key->text), spell(*value)));
     if (!is_container(object, *attributes))
-      for (const auto& [key, value] : pairs_of(attributes->find("_modules")))
-        if (key->is(Kind::String)) lines.push_back(child(name, key->text, *value));
+      for (const auto& [key, value] : pairs(attributes->find("_modules")))
+        if (key->is(Kind::String)) add(lines, child(name, key->text, *value));
     hooks(*attributes, name, lines);
   }
 
@@ -222,14 +255,14 @@ class ModuleObjects : public ObjectText {
   }
 
   // torch's own containers whose children have the names that their constructors give.
-  static bool is_container(const Value& object, const Value& attributes) {
+  bool is_container(const Value& object, const Value& attributes) {
     if (object.callable == nullptr || !object.callable->is(Kind::Global)) return false;
     const std::string_view name = object.callable->text;
     if (name == "torch.nn.modules.container.ModuleDict") return true;
     if (name != "torch.nn.modules.container.Sequential" && name != "torch.nn.modules.container.ModuleList")
       return false;
     std::size_t index = 0;
-    for (const auto& [key, value] : pairs_of(attributes.find("_modules")))
+    for (const auto& [key, value] : pairs(attributes.find("_modules")))
       if (!key->is(Kind::String) || key->text != fmt::format("{}", index++)) return false;
     return true;
   }
@@ -239,7 +272,7 @@ class ModuleObjects : public ObjectText {
     if (!is_container(object, attributes)) return std::nullopt;
     const bool is_dict = object.callable->text.ends_with("ModuleDict");
     std::string children;
-    for (const auto& [key, value] : pairs_of(attributes.find("_modules"))) {
+    for (const auto& [key, value] : pairs(attributes.find("_modules"))) {
       if (!children.empty()) children += ", ";
       if (is_dict) children += spell(*key) + ": ";
       children += spell(*value);
@@ -250,19 +283,31 @@ class ModuleObjects : public ObjectText {
   }
 
   std::string graph_module_class(const Value& object, const GraphModuleMaker& maker, const Value& body) {
+    const Value* const imports = maker.imports ? object.argument(*maker.imports) : nullptr;
+    const std::string_view code = string_at(body, "_code");
+    std::string text =
+        class_text(class_name(body), code, imports != nullptr && imports->is(Kind::String) ? imports->text : "");
+    charge(text.size());
+    if (is_full()) return "...";
     const std::size_t number = graph_modules_++;
     const std::string module = number == 0 ? "__graph_module__" : fmt::format("__graph_module_{}__", number);
-    std::string_view name = string_at(body, "_graphmodule_cls_name");
-    if (!is_identifier(name)) name = "GraphModule";
-    const Value* const imports = maker.imports ? object.argument(*maker.imports) : nullptr;
-    graphs_.texts.push_back({module,
-                             "",
-                             class_text(name, string_at(body, "_code"),
-                                        imports != nullptr && imports->is(Kind::String) ? imports->text : ""),
-                             {}});
-    if (auto found = recorded_break(body)) graphs_.breaks.push_back(std::move(*found));
+    graphs_.texts.push_back({module, "", std::move(text), {}});
     imports_.insert(module);
-    return fmt::format("{}.{}", module, name);
+    add_break(body);
+    return fmt::format("{}.{}", module, class_name(body));
+  }
+
+  static std::string_view class_name(const Value& body) {
+    const std::string_view name = string_at(body, "_graphmodule_cls_name");
+    return name.size() < longest_name && is_identifier(name) ? name : "GraphModule";
+  }
+
+  void add_break(const Value& body) {
+    auto found = recorded_break(body);
+    if (!found) return;
+    charge(found->reason.size());
+    for (const ir::Origin& frame : found->stack) charge(frame.file.size() + frame.function.size() + frame.code.size());
+    graphs_.breaks.push_back(std::move(*found));
   }
 
   void hooks(const Value& attributes, const std::string& name, Lines& lines) {
@@ -278,17 +323,17 @@ class ModuleObjects : public ObjectText {
   // A table from the hook's number to the function; a second one says which of them want keyword arguments.
   void register_hooks(const Value& attributes, const std::string& name, const std::string& table,
                       std::string_view function, Lines& lines) {
-    const auto with_keywords = pairs_of(attributes.find(table + "_with_kwargs"));
-    for (const auto& [number, hook] : pairs_of(attributes.find(table))) {
-      const bool keywords =
-          number->is(Kind::Int) && std::ranges::any_of(with_keywords, [&](const auto& pair) {
-            return pair.first->is(Kind::Int) && pair.first->integer == number->integer && pair.second->is_true();
-          });
-      lines.push_back(fmt::format("{}.{}({}{})", name, function, spell(*hook), keywords ? ", with_kwargs=True" : ""));
+    std::set<std::int64_t> with_keywords;
+    for (const auto& [number, wants] : pairs(attributes.find(table + "_with_kwargs")))
+      if (number->is(Kind::Int) && wants->is_true()) with_keywords.insert(number->integer);
+    for (const auto& [number, hook] : pairs(attributes.find(table))) {
+      const bool keywords = number->is(Kind::Int) && with_keywords.contains(number->integer);
+      add(lines, fmt::format("{}.{}({}{})", name, function, spell(*hook), keywords ? ", with_kwargs=True" : ""));
     }
   }
 
   Graphs& graphs_;
+  ModuleFinder& modules_;
   std::size_t graph_modules_ = 0;
 };
 
@@ -296,9 +341,10 @@ class ModuleObjects : public ObjectText {
 Result<Graphs> read_objects(const Value& root, std::string_view member) {
   Graphs graphs;
   graphs.format = Format::StateDict;
-  if (!holds_module(root)) return graphs;
+  ModuleFinder modules;
+  if (!modules.holds_module(root)) return graphs;
   graphs.format = Format::PickledModule;
-  auto text = ModuleObjects(graphs).load_function(root);
+  auto text = ModuleObjects(graphs, modules).load_function(root);
   if (!text) return std::unexpected(text.error());
   for (Text& one : graphs.texts) one.member = member;
   graphs.texts.push_back({"__archive__", std::string(member), std::move(*text), {}});

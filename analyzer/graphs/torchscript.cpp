@@ -18,8 +18,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr std::uint64_t largest_code = std::uint64_t{64} << 20;  // of one file
-constexpr std::uint64_t most_code = std::uint64_t{256} << 20;    // of all
+constexpr std::uint64_t most_code = std::uint64_t{64} << 20;
+constexpr std::size_t most_classes = 100'000;
 constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;
 
 // "code/__torch__/models.py" → "__torch__.models"
@@ -58,7 +58,7 @@ void collect_classes(std::string_view code, const std::string& module, Classes& 
     const std::size_t end = std::min(code.find('\n'), code.size());
     const std::string_view line = code.substr(0, end);
     code.remove_prefix(std::min(end + 1, code.size()));
-    if (line.starts_with("class ")) {
+    if (line.starts_with("class ") && classes.size() < most_classes) {
       const std::string_view name = line.substr(6, std::min(line.find_first_of("(:"), line.size()) - 6);
       inside = &classes[fmt::format("{}.{}", module, name)];
     } else if (inside != nullptr && line.starts_with("  __parameters__ = [")) {
@@ -91,8 +91,8 @@ class ScriptObjects : public ObjectText {
     const auto known = classes_.find(object.callable->text);
     if (known == classes_.end() || object.state == nullptr || !object.state->is(Kind::Dict))
       return ObjectText::fill(object, name, lines);
-    for (const auto& [key, value] : pairs_of(object.state))
-      if (key->is(Kind::String)) lines.push_back(attribute(known->second, name, key->text, *value));
+    for (const auto& [key, value] : pairs(object.state))
+      if (key->is(Kind::String)) add(lines, attribute(known->second, name, key->text, *value));
   }
 
  private:
@@ -139,7 +139,7 @@ class Reader {
   }
 
   Result<void> add_code(const std::string& member) {
-    auto code = archive_.read(member, largest_code);
+    auto code = archive_.read(member, most_code);
     if (!code) return std::unexpected(code.error());
     code_size_ += code->size();
     if (code_size_ > most_code)

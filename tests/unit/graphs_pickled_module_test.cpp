@@ -122,7 +122,8 @@ TEST_CASE("pickled module: a GraphModule brings its code and the break that ende
                        {"_modules", dict({})},
                        {"_graph_is_dirty", yes},
                        {"compile_subgraph_reason", reason(is_break)},
-                       {"_code", text("\n\n\ndef forward(self, x):\n    return x\n    ")}}),
+                       {"scale", number(2)},
+                       {"_code", text("\n\n\ndef forward(self, x):\n    return x * self.scale\n    ")}}),
                  text("import math\nimport torch")});
   };
   const Graphs graphs = read(graph(yes));
@@ -130,10 +131,11 @@ TEST_CASE("pickled module: a GraphModule brings its code and the break that ende
   CHECK(graphs.texts[0].module == "__graph_module__");
   CHECK(graphs.texts[0].text ==
         "import torch\nimport math\nimport torch\n\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, x):\n "
-        "       return x\n");
+        "       return x * self.scale\n");
   CHECK(graphs.texts[1].text.contains("import __graph_module__\n"));
-  CHECK(graphs.texts[1].text.contains(
-      "    m0 = object.__new__(__graph_module__.GraphModule)\n    m0.training = True\n    return m0\n"));
+  CHECK(
+      graphs.texts[1].text.contains("    m0 = object.__new__(__graph_module__.GraphModule)\n    m0.training = True\n   "
+                                    " m0.scale = 2\n    return m0\n"));
   REQUIRE(graphs.breaks.size() == 1);
   CHECK(graphs.breaks[0].where == ir::Origin{"/m.py", 17, 9, "forward", ""});
   CHECK(graphs.breaks[0].reason == "Call to `item()` (GB0124)");
@@ -186,6 +188,41 @@ TEST_CASE("pickled module: what refers to itself, to everything, or too deep") {
   for (int level = 0; level < 5000; ++level)
     chain = object(global("m", "Node"), "(" + text("next") + std::move(chain) + "d");
   CHECK(made_by(module(linear, {{"l", chain}})).contains("..."));
+}
+
+// Each of these is small and describes more than any memory holds.
+TEST_CASE("pickled module: what is shared by many is counted each time") {
+  const auto refused = [](const std::string& pickle) {
+    const std::string bytes = samples::make_zip({{"m/data.pkl", pickle + "."}});
+    const auto archive = Archive::in_memory(bytes, "m.pt");
+    const auto graphs = read_saved(*archive);
+    return !graphs && graphs.error().kind == ErrorKind::TooLarge;
+  };
+  // A thousand objects with one state of a thousand long names.
+  Items attributes;
+  for (int number = 0; number < 1000; ++number)
+    attributes.emplace_back(std::string(900, 'a') + std::to_string(number), none);
+  std::string objects = "(" + module(linear, {}) + put(dict(attributes), 0) + put(global("m", "C"), 1);
+  for (int number = 0; number < 1000; ++number) objects += object(get(1), get(0));
+  CHECK(refused(objects + "l"));
+  // The same, with keys that nothing can spell.
+  std::string numbers = "(";
+  for (int number = 0; number < 40'000; ++number) numbers += "K\x01N";
+  objects = "(" + module(linear, {}) + put(numbers + "d", 0) + put(global("m", "C"), 1);
+  for (int number = 0; number < 4000; ++number) objects += object(get(1), get(0));
+  CHECK(refused(objects + "l"));
+  // One code for a thousand graphs.
+  const std::string body =
+      dict({{"_parameters", dict({})}, {"_modules", dict({})}, {"_code", text(std::string(1 << 20, 'x'))}});
+  std::string graphs = "(" + put(body, 0) + put(global("torch.fx.graph_module", "reduce_graph_module"), 1);
+  for (int number = 0; number < 1000; ++number) graphs += call(get(1), {get(0), text("")});
+  CHECK(refused(graphs + "l"));
+  // Tensors on a device with a long name.
+  std::string tensors = "(" + module(linear, {}) + put(text(std::string(1 << 20, 'd')), 0);
+  const std::string id = tuple({text("storage"), global("torch", "FloatStorage"), text("0"), get(0), number(1)}) + "Q";
+  for (int number = 0; number < 1000; ++number)
+    tensors += call(global("torch._utils", "_rebuild_tensor_v2"), {id, "I0\n", ")", ")", no, none});
+  CHECK(refused(tensors + "l"));
 }
 
 TEST_CASE("pickled module: the file of old is a row of pickles") {
