@@ -305,8 +305,12 @@ class ModuleObjects : public ObjectText {
   void add_break(const Value& body) {
     auto found = recorded_break(body);
     if (!found) return;
+    const auto charge_frame = [&](const ir::Origin& frame) {
+      charge(frame.file.size() + frame.function.size() + frame.code.size());
+    };
     charge(found->reason.size());
-    for (const ir::Origin& frame : found->stack) charge(frame.file.size() + frame.function.size() + frame.code.size());
+    charge_frame(found->where);
+    std::ranges::for_each(found->stack, charge_frame);
     graphs_.breaks.push_back(std::move(*found));
   }
 
