@@ -87,6 +87,10 @@ void add_lost_abilities(Comparison& out, const json& before, const json& after, 
     out.others.emplace_back("it can no longer be captured into a CUDA graph");
 }
 
+bool has_gradients(const json& side, const std::string& mode) {
+  return !side.at("modes").at(mode).at("gradients").is_null();
+}
+
 }  // namespace
 
 bool has_mode(const Measured& measured, const std::string& mode) {
@@ -132,10 +136,14 @@ Comparison change_of(const json& before, const json& after, const json& comparis
   }
   const json& compared = comparison.at("modes").at(mode);
   for (const json& tensor : compared.at("outputs")) out.tensors.push_back(compared_tensor(tensor, false));
-  for (const json& tensor : compared.at("gradients")) out.tensors.push_back(compared_tensor(tensor, true));
+  if (has_gradients(before, mode) && has_gradients(after, mode)) {
+    for (const json& tensor : compared.at("gradients")) out.tensors.push_back(compared_tensor(tensor, true));
+  } else {
+    out.note = "gradients are not compared: what is compiled for inference has none";
+  }
   add_lost_abilities(out, before, after, mode);
   const json weights = after.value("weights", json::object());
-  if (weights.contains("alone") && !weights.at("alone").empty())
+  if (out.note.empty() && weights.contains("alone") && !weights.at("alone").empty())
     out.note = fmt::format("not in the model before, or of another shape: {}", names_of(weights.at("alone")));
   return out;
 }

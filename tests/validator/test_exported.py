@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import graph_models as models
@@ -75,6 +76,25 @@ def test_a_lost_gradient_is_named(fullgraph, tmp_path):
     [run] = case["runs"]
     lost = {one["name"] for one in run["change"]["tensors"] if one["equality"] == "lost"}
     assert lost == {f"grad block.{layer}.{part}" for layer in "ab" for part in ("weight", "bias")}
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="AOTInductor needs a C++ compiler")
+def test_compiled_packages(fullgraph, tmp_path):
+    """They have no gradients: the outputs are compared with those of the program, for the inputs that it was run with."""
+    torch.manual_seed(0)
+    program = torch.export.export(models.Plain(), (torch.rand(3, 4),))
+    torch.export.save(program, tmp_path / "program.pt2")
+    torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "compiled.pt2"))
+    run = lambda *paths: fullgraph("validate", *paths, "--output-format", "json", "--repeat", "1", cwd=tmp_path)
+    done = run("program.pt2", "compiled.pt2")
+    assert done.code == 0, done.stdout
+    [compared] = done.json()["cases"][0]["runs"]
+    assert [(one["name"], one["equality"]) for one in compared["change"]["tensors"]] == [("output.0", "equal")]
+    assert "no gradients" in compared["change"]["note"] or "gradients are not compared" in compared["change"]["note"]
+    alone = run("compiled.pt2")
+    assert alone.code == 2 and "--input" in alone.json()["cases"][0]["failure"]["message"]
+    wrong = run("compiled.pt2", "--input", "f32[3,5]").json()["cases"][0]["runs"][0]["before"]["failure"]
+    assert wrong["kind"] == "raised" and "frame #" not in wrong["message"]
 
 
 def test_kinds_that_cannot_be_compared(fullgraph, tmp_path):

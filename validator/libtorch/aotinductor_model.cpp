@@ -2,7 +2,6 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 
-#include "validator/libtorch/failure.h"
 #include "validator/libtorch/model.h"
 
 namespace fullgraph::libtorch {
@@ -20,20 +19,11 @@ class AotInductorModel final : public Model {
   void set_training(bool) override {}
   [[nodiscard]] bool differentiable() const override { return false; }
 
-  std::vector<c10::IValue> example_inputs() override {
-    throw Failure(
-        "a compiled package does not tell what its inputs look like; give them in order with `--input`, like "
-        "`--input \"f32[2,16000]\"`, or all of them as a file, `--input FILE`");
-  }
+  std::vector<c10::IValue> example_inputs() override { ask_for_inputs("a compiled package"); }
 
   c10::IValue forward(std::vector<c10::IValue> inputs) override {
-    std::vector<at::Tensor> tensors;
-    for (const c10::IValue& input : inputs) {
-      if (!input.isTensor()) throw Failure("a compiled package takes tensors only");
-      tensors.push_back(input.toTensor());
-    }
     const at::NoGradGuard no_gradients;
-    return loader_.run(tensors);
+    return loader_.run(only_tensors(inputs, "a compiled package"));
   }
 
  private:

@@ -138,7 +138,7 @@ Json compare(const Json& request) {
   for (const Side* side : {&before, &after}) {
     for (const auto& [name, tensor] : side->tensors) {
       const std::string mode = name.substr(0, name.find('/'));
-      if (mode != "parameter" && mode != "buffer") modes.insert(mode);
+      if (mode != "parameter" && mode != "buffer" && mode != "input") modes.insert(mode);
     }
   }
   Json out = {{"status", "compared"}, {"modes", Json::object()}};

@@ -18,4 +18,7 @@ struct Skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The message without the frames of libtorch's own stack, which some of its exceptions carry in their text.
+std::string message_of(const std::exception& error);
+
 }  // namespace fullgraph::libtorch

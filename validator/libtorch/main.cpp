@@ -49,12 +49,10 @@ Json result_of(Work work) {
     return work();
   } catch (const Skipped& skipped) {
     return {{"status", "skipped"}, {"message", skipped.what()}};
-  } catch (const c10::Error& error) {
-    return failed(error.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     return failed("more memory is needed than there is, or than the limit allows");
   } catch (const std::exception& error) {
-    return failed(error.what());
+    return failed(message_of(error));
   }
 }
 

@@ -43,8 +43,18 @@ Loaded load(const std::string& path, bool native, at::Device device) {
 
 struct Inputs {
   std::vector<c10::IValue> values;
-  std::string from;  // "option", "file", "model"
+  std::string from;  // "option", "file", "model", "other side"
 };
+
+// What the other side ran with, so that both see the same; nothing: not all of it was tensors.
+std::vector<c10::IValue> inputs_of_other(const std::string& file) {
+  std::vector<c10::IValue> out;
+  if (file.empty()) return out;
+  for (auto& [name, tensor] : load_tensors(file)) {
+    if (name.starts_with("input/")) out.emplace_back(tensor);
+  }
+  return out;
+}
 
 Inputs make_inputs(const Json& request, Model& model, std::uint64_t seed, at::Device device) {
   Inputs out;
@@ -54,6 +64,8 @@ Inputs make_inputs(const Json& request, Model& model, std::uint64_t seed, at::De
   } else if (const Json specs = request.value("inputs", Json::array()); !specs.empty()) {
     out.from = "option";
     for (const Json& spec : specs) out.values.push_back(make_input(spec.get<std::string>()));
+  } else if (out.values = inputs_of_other(request.value("weights_from", "")); !out.values.empty()) {
+    out.from = "other side";
   } else {
     out = {model.example_inputs(), "model"};
   }
@@ -149,10 +161,8 @@ class Measurement {
       reset_peak_memory(device_);
       out["latency_ms"] = latency(name);
       out["peak_memory_bytes"] = peak_memory(device_);
-    } catch (const c10::Error& error) {
-      out = {{"error", error.what_without_backtrace()}, {"stage", progress_.stage()}};
     } catch (const std::exception& error) {
-      out = {{"error", error.what()}, {"stage", progress_.stage()}};
+      out = {{"error", message_of(error)}, {"stage", progress_.stage()}};
     }
     return out;
   }
@@ -230,6 +240,16 @@ Json describe_parameters(Model& model) {
   return out;
 }
 
+// All of them, or none where some are no tensors. They require no gradients: the file of tensors does not keep that.
+NamedTensors inputs_to_share(const std::vector<c10::IValue>& values) {
+  NamedTensors out;
+  for (const c10::IValue& value : values) {
+    if (!value.isTensor() || value.toTensor().requires_grad()) return {};
+    out.emplace_back("input/" + std::to_string(out.size()), value.toTensor());
+  }
+  return out;
+}
+
 NamedTensors weights_of(Model& model) {
   NamedTensors out;
   for (const auto& [name, parameter] : model.parameters()) out.emplace_back("parameter/" + name, parameter);
@@ -264,6 +284,8 @@ Json measure(const Json& request, Progress& progress) {
   for (const c10::IValue& value : measurement.inputs().values) out["inputs"].push_back(describe(value));
   out["inputs_from"] = measurement.inputs().from;
 
+  const NamedTensors inputs = inputs_to_share(measurement.inputs().values);
+  tensors.insert(tensors.end(), inputs.begin(), inputs.end());
   tensors.insert(tensors.end(), measurement.tensors().begin(), measurement.tensors().end());
   save_tensors(request.at("tensors").get<std::string>(), tensors);
   return out;

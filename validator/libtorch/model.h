@@ -34,6 +34,11 @@ class Model {
   virtual c10::IValue forward(std::vector<c10::IValue> inputs) = 0;
 };
 
+// For models that take nothing but tensors; `what` names the model in the message.
+std::vector<at::Tensor> only_tensors(const std::vector<c10::IValue>& inputs, const std::string& what);
+// For models that keep nothing of their inputs.
+[[noreturn]] void ask_for_inputs(const std::string& what);
+
 std::unique_ptr<Model> load_torchscript(const std::string& path, at::Device device);
 std::unique_ptr<Model> load_exported_program(const std::string& path, at::Device device);
 std::unique_ptr<Model> load_aotinductor(const std::string& path, at::Device device);

@@ -21,19 +21,10 @@ class NativeModel final : public Model {
   void set_training(bool training) override { model_->set_training(training); }
   [[nodiscard]] bool differentiable() const override { return true; }
 
-  std::vector<c10::IValue> example_inputs() override {
-    throw Failure(
-        "C++ sources do not tell what the inputs look like; give them in order with `--input`, like "
-        "`--input \"f32[2,16000]\"`, or all of them as a file, `--input FILE`");
-  }
+  std::vector<c10::IValue> example_inputs() override { ask_for_inputs("a C++ module"); }
 
   c10::IValue forward(std::vector<c10::IValue> inputs) override {
-    std::vector<at::Tensor> tensors;
-    for (const c10::IValue& input : inputs) {
-      if (!input.isTensor()) throw Failure("the inputs of a C++ module are tensors");
-      tensors.push_back(input.toTensor());
-    }
-    return model_->forward(tensors);
+    return model_->forward(only_tensors(inputs, "a C++ module"));
   }
 
  private:
