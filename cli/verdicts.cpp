@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "analyzer/python/parse.h"
 #include "reports/position.h"
@@ -165,6 +166,15 @@ class Judge {
     if (finding_.code == "FG201") return hooks();
     if (finding_.code == "FG304") return policy();
     if (finding_.code == "FG303") return lost_gradients();
+    if (finding_.code == "FG504") return divergence();
+    if (finding_.code == "FG203") {
+      return counted(&validator::Side::registered, "lost", "the parameter with the hook is no longer the model's",
+                     "the hook is on a parameter of the model");
+    }
+    if (finding_.code == "FG301" || finding_.code == "FG302") {
+      return counted(&validator::Side::checkpoints, "reentrant", "the checkpoint is a reentrant one",
+                     "the checkpoint is not a reentrant one");
+    }
     say(Verdict::NotChecked, "nothing that is measured shows it");
   }
 
@@ -182,6 +192,50 @@ class Judge {
     }
     if (ids.empty()) return say(Verdict::NotReached, "no run had a break at a module with a hook from there");
     say(Verdict::Confirmed, "modules with a hook from there break the graph: " + joined(std::move(ids)));
+  }
+
+  // What runs counted at the finding's statement: of the kind that it is about, or of another one.
+  void counted(std::vector<validator::HookCount> validator::Side::*list, std::string_view kind, const char* seen,
+               const char* not_seen) {
+    std::vector<std::string> of_kind, others;
+    for (const MeasuredRun& run : witnesses_.runs) {
+      for (const validator::HookCount& one : run.side.*list) {
+        if (at_statement(one)) (one.kind == kind ? of_kind : others).push_back(title(run));
+      }
+    }
+    const bool any = !of_kind.empty() || !others.empty();
+    out_.runs = of_kind.empty() ? others : of_kind;
+    out_.runs.erase(std::ranges::unique(out_.runs).begin(), out_.runs.end());
+    say(!of_kind.empty() ? Verdict::Confirmed
+        : any            ? Verdict::Refuted
+                         : Verdict::NotReached,
+        !of_kind.empty() ? seen
+        : any            ? not_seen
+                         : "no run came there");
+  }
+
+  [[nodiscard]] bool at_statement(const validator::HookCount& one) const {
+    const std::size_t colon = std::min(one.place.rfind(':'), one.place.size());
+    unsigned line = 0;
+    std::from_chars(one.place.data() + std::min(colon + 1, one.place.size()), one.place.data() + one.place.size(),
+                    line);
+    return witnesses_.path_in_run(one.place.substr(0, colon)) == statement_.path && meets(statement_, line, line);
+  }
+
+  // Eager and compiled code differ in what they train. That they do not in one run proves little: what the guard keeps
+  // out of compiled code may not matter to it.
+  void divergence() {
+    bool ran = false;
+    for (const MeasuredRun& run : witnesses_.runs) {
+      if (!executed(run) || !run.side.compiled) continue;
+      ran = true;
+      const bool differs = std::ranges::any_of(
+          run.side.compiled->tensors, [](const auto& one) { return one.gradient && one.equality != Equality::Equal; });
+      if (differs) out_.runs.push_back(title(run));
+    }
+    if (!out_.runs.empty()) return say(Verdict::Confirmed, "eager and compiled code give different gradients");
+    say(Verdict::NotReached,
+        ran ? "it ran, and eager and compiled code give the same gradients" : "no run executed it");
   }
 
   [[nodiscard]] bool is_here(const validator::HookCount& hook) const {

@@ -34,6 +34,15 @@ void fields(Visitor& visit, GraphBreak& it) {
   visit("function", it.function);
   visit("stack", it.stack);
   visit("count", it.count);
+  visit("module", it.module);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, ModuleNode& it) {
+  visit("name", it.name);
+  visit("type", it.type);
+  visit("count", it.count);
+  visit("depth", it.depth);
 }
 
 template <class Visitor>
@@ -92,8 +101,11 @@ void fields(Visitor& visit, Side& it) {
   visit("failure", it.failure);
   visit("skipped", it.skipped);
   visit("capture", it.capture);
+  visit("modules", it.modules);
   visit("gradients", it.gradients);
   visit("hooks", it.hooks);
+  visit("registered", it.registered);
+  visit("checkpoints", it.checkpoints);
   visit("compiled", it.compiled);
   visit("single_process", it.single_process);
   visit("eager_time", it.eager_time);

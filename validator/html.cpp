@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
-#include "validator/html_text.h"
 #include "validator/report.h"
 
 namespace fullgraph::embedded {

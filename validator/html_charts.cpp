@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
-#include "validator/html_text.h"
 
 namespace fullgraph::validator {
 namespace {

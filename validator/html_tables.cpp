@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
-#include "validator/html_text.h"
 
 namespace fullgraph::validator {
 namespace {

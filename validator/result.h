@@ -63,6 +63,15 @@ struct GraphBreak {
   std::string function;
   std::vector<Frame> stack;  // outermost first, up to that frame
   unsigned count = 1;        // how often it was met
+  std::string module = {};   // in whose code; empty: the model itself
+};
+
+// A module of the model, or several side by side that are alike.
+struct ModuleNode {
+  std::string name;  // "encoder.layers.0", of the first one; empty: the model itself
+  std::string type;  // of its class
+  unsigned count = 1;
+  unsigned depth = 0;
 };
 
 // What Dynamo made of one run.
@@ -87,7 +96,7 @@ struct Duration {
 struct HookCount {
   std::string kind;        // "forward", "forward_pre", "backward", "backward_pre", "parameter"
   std::string module;      // name of the module or parameter
-  std::string place = {};  // "file:line" of the function; empty: unknown
+  std::string place = {};  // "file:line"; of a hook, of its function; empty: unknown
   unsigned calls = 0;
 };
 
@@ -124,10 +133,13 @@ struct Side {
   std::optional<Failure> failure;
   std::string skipped;  // why it was left out (no GPU, say); empty: it was not
   std::optional<Capture> capture;
-  std::vector<Gradient> gradients;                          // of the eager run, of all parameters that require one
-  std::vector<HookCount> hooks;                             // that ran in the eager run; empty also when there are none
-  std::optional<Comparison> compiled;                       // compiled against eager
-  std::optional<Comparison> single_process;                 // several processes against one, both eager
+  std::vector<ModuleNode> modules;           // parents before children; empty: not known, or the callable is no module
+  std::vector<Gradient> gradients;           // of the eager run, of all parameters that require one
+  std::vector<HookCount> hooks;              // that ran in the eager run; empty also when there are none
+  std::vector<HookCount> registered;         // on parameters: "kept", or "lost" since they were replaced
+  std::vector<HookCount> checkpoints;        // that were entered: "reentrant", "non-reentrant"
+  std::optional<Comparison> compiled;        // compiled against eager
+  std::optional<Comparison> single_process;  // several processes against one, both eager
   std::optional<Duration> eager_time, compiled_time;        // forward and, in training, backward
   std::optional<std::uint64_t> peak_memory;                 // bytes; of the device, on a CPU of the process
   std::optional<unsigned> eager_kernels, compiled_kernels;  // launched by one call, on a GPU

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "validator/foreign_text.h"
 #include "validator/report.h"
 
 namespace fullgraph::validator {
@@ -16,25 +17,21 @@ struct Paint {
   }
 };
 
-// Output of a program, fit for a terminal: no control characters, no broken UTF-8, the end of it.
-std::string printable(std::string_view text) {
+// What a program printed, from its end.
+std::string end_of(std::string_view output) {
   constexpr std::size_t most = 1200;
-  std::string out;
-  if (text.size() > most) {
-    text.remove_prefix(text.size() - most);
-    out = "…";
-  }
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || (byte >= 0x20 && byte < 0x7f)) {
-      out += c;
-    } else if (c == '\t') {
-      out += ' ';
-    } else {
-      out += '?';
-    }
-  }
+  const bool cut = output.size() > most;
+  if (cut) output.remove_prefix(output.size() - most);
+  std::string out = printable(output);
   while (out.ends_with('\n')) out.pop_back();
+  return (cut ? "…" : "") + out;
+}
+
+// A message on one line.
+std::string message_text(std::string_view message) {
+  constexpr std::size_t most = 600;
+  std::string out = printable(message.substr(0, most)) + (message.size() > most ? "…" : "");
+  std::ranges::replace(out, '\n', ' ');
   return out;
 }
 
@@ -84,7 +81,7 @@ class Text {
     for (const std::string& note : one.notes) out_ += fmt::format("  note: {}\n", note);
     const auto problems = problems_of(one);
     for (const std::string& problem : problems) out_ += fmt::format("  {}✗ {}{}\n", paint_.bad, problem, paint_.reset);
-    if (problems.empty() && !has_failure(one) && !was_skipped(one))
+    if (problems.empty() && !one.runs.empty() && !has_failure(one) && !was_skipped(one))
       out_ += fmt::format("  {}✓ all is well{}\n", paint_.good, paint_.reset);
     out_ += '\n';
   }
@@ -179,12 +176,12 @@ class Text {
   void add_failure(const std::string& lead, const Failure& failure) {
     out_ += fmt::format("{}{}{}{}{}", lead.empty() ? "  " : lead, paint_.bad, name_of(failure.kind), paint_.reset,
                         failure.stage.empty() ? "" : " (" + failure.stage + ")");
-    out_ += ": " + printable(failure.message);
+    out_ += ": " + message_text(failure.message);
     if (!failure.where.empty()) out_ += " [" + failure.where + "]";
     out_ += '\n';
     // One worker may have failed several times.
     if (!failure.output.empty() && failure.output != last_output_)
-      out_ += indented(printable(failure.output), "      | ") + "\n";
+      out_ += indented(end_of(failure.output), "      | ") + "\n";
     last_output_ = failure.output;
   }
 

@@ -6,7 +6,7 @@
 #include "temporary_folder.h"
 #include "validator/compile_flags.h"
 #include "validator/cxx_module.h"
-#include "validator/html_text.h"
+#include "validator/foreign_text.h"
 
 namespace {
 

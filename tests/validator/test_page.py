@@ -22,6 +22,9 @@ def graph_break(gb_id, kind, *places):
 
 FLAG = graph_break("GB0206", "setattr() on Tensor.requires_grad", ("model.py", 31, "Model.forward"),
                    ("encoder.py", 58, "Encoder.forward"), ("encoder.py", 40, "Features.forward"))
+MODULES = [{"name": "", "type": "Speech", "count": 1, "depth": 0}, {"name": "encoder", "type": "Encoder", "count": 1, "depth": 1},
+           {"name": "encoder.features", "type": "Features", "count": 1, "depth": 2},
+           {"name": "decoder", "type": "Decoder", "count": 1, "depth": 1}, {"name": "decoder.layers.0", "type": "Layer", "count": 5, "depth": 2}]
 HOOK = graph_break("GB0083", "Module-level backwards hooks", ("model.py", 31, "Model.forward"),
                    ("decoder.py", 23, "Layer.forward"))
 NAMES = ["encoder.conv.weight", *[f"decoder.layers.{index}.weight" for index in range(5)], HOSTILE]
@@ -111,6 +114,23 @@ def test_what_the_page_says(page):
     assert re.search(r"Layer.forward decoder.py:23 GB0083.* still there", shown)
     assert re.search(r"2 → 1 ?graph breaks", shown)
     assert "−25 %" in shown  # 40 ms, then 30
+
+
+def test_breaks_stand_at_their_modules(fullgraph, tmp_path):
+    """A second break of the same kind in one module is one of its own: of two, one is gone."""
+    result = json.loads(json.dumps(RESULT))
+    [run, _], result["cases"] = result["cases"][0]["runs"], result["cases"][:1]
+    for one in (run["before"], run["after"]):
+        one["modules"] = MODULES
+    again = {**FLAG, "line": 44}
+    run["before"]["capture"]["breaks"] = [{**one, "module": "encoder.features"} for one in (FLAG, again)]
+    run["after"]["capture"]["breaks"] = [{**again, "line": 41, "module": "encoder.features"}, {**HOOK, "module": "decoder.layers.0"}]
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    page = fullgraph("validate", "--merge", "result.json", "--output-format", "html", cwd=tmp_path).stdout
+    shown = " ".join(" ".join(Elements(page).text).split())
+    tree = shown[shown.index("and the modules"):]
+    assert re.search(r"Speech encoder Encoder features Features GB0206 .* still there .* GB0206 .* gone .* decoder Decoder "
+                     r"layers.0 Layer, 5 alike GB0083 .* new", tree), tree[:1500]
 
 
 def browser() -> str:

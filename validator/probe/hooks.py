@@ -1,12 +1,54 @@
 """Which hooks run, and where they are written: each that is registered when the block begins is counted while it lasts."""
 from __future__ import annotations
 
+import collections
 import functools
 from typing import Any
 
 _OF_MODULES = {"_forward_pre_hooks": "forward_pre", "_forward_hooks": "forward", "_backward_pre_hooks": "backward_pre",
                "_backward_hooks": "backward"}
 _OF_PARAMETERS = {"_backward_hooks": "parameter", "_post_accumulate_grad_hooks": "parameter"}
+
+
+class RegistrationWatch:
+    """The hooks that are registered on parameters inside a `with` block, and whether those are still the model's in the end."""
+
+    def __init__(self, places):
+        self._places = places
+        self._seen: list[tuple[str, Any]] = []
+        self._undo: list[tuple[str, Any]] = []
+
+    def __enter__(self) -> RegistrationWatch:
+        import torch
+
+        for name in ("register_hook", "register_post_accumulate_grad_hook"):
+            self._undo.append((name, getattr(torch.Tensor, name)))
+            setattr(torch.Tensor, name, self._watching(getattr(torch.Tensor, name)))
+        return self
+
+    def _watching(self, register):
+        import torch
+
+        @functools.wraps(register)
+        def watched(tensor, *args, **kwargs):
+            if isinstance(tensor, torch.nn.Parameter):
+                self._seen.append((self._places.of_caller(), tensor))
+            return register(tensor, *args, **kwargs)
+
+        return watched
+
+    def __exit__(self, *error) -> None:
+        import torch
+
+        while self._undo:
+            setattr(torch.Tensor, *self._undo.pop())
+
+    def counts(self, owner) -> list[dict[str, Any]]:
+        import torch
+
+        own = {id(tensor) for tensor in owner.parameters()} if isinstance(owner, torch.nn.Module) else set()
+        counts = collections.Counter(("kept" if id(tensor) in own else "lost", place) for place, tensor in self._seen)
+        return [{"kind": kind, "module": "", "place": place, "calls": number} for (kind, place), number in counts.items()]
 
 
 class HookCounter:

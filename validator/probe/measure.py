@@ -9,8 +9,9 @@ from typing import Any
 from . import checkpointing, cost
 from .breaks import BreakRecorder
 from .cases import Case
-from .hooks import HookCounter
+from .hooks import HookCounter, RegistrationWatch
 from .lines import LineTracer, by_file
+from .module_tree import ModuleTree
 from .own_compiles import OwnCompiles
 from .places import Places
 from .subject import DYNAMO_CONFIG, CountingBackend, Subject, error_text, trains
@@ -40,7 +41,10 @@ class Measurement:
 
     def run(self) -> None:
         self._stage("build")
-        self._subject = Subject(self._case, self._plan.mode, self._plan.device, weighted=True)
+        registered = RegistrationWatch(self._places)
+        with registered:
+            self._subject = Subject(self._case, self._plan.mode, self._plan.device, weighted=True)
+        self.side["registered"] = registered.counts(self._subject.owner)
         try:
             checkpointing.apply(self._subject.owner, self._plan.checkpointing)
         except checkpointing.NotSupported as error:
@@ -69,9 +73,11 @@ class Measurement:
             subject.run(subject.model, subject.inputs(), around=tracer)
             self.lines["executed"] = by_file(tracer.seen, self._places)
             hooks, policy = HookCounter(subject.owner, self._places), checkpointing.PolicyWatch()
-            with hooks, policy:
+            checkpoints = checkpointing.CheckpointWatch(self._places)
+            with hooks, policy, checkpoints:
                 self.eager = self._call(subject.model)
         self.side["hooks"] = hooks.counts()
+        self.side["checkpoints"] = checkpoints.counts()
         if trains(self._plan.mode):
             self.side["gradients"] = self.eager.norms()
             if self.eager.backward != "ok":
@@ -109,8 +115,10 @@ class Measurement:
         if missed:
             self.side["notes"].append("the policy of a selective checkpoint is bypassed: compiled code does not ask it about "
                                       + ", ".join(missed))
+        tree = ModuleTree(self._subject.owner, self._places)
+        self.side["modules"] = tree.nodes()
         self.side["capture"] = {
-            "breaks": [_break(item) for item in recorder.breaks],
+            "breaks": [_break(item, tree) for item in recorder.breaks],
             "graphs": backend.graphs, "operators": backend.operators, "recompiles": recorder.recompiles,
             "never_called": backend.calls.count(0), "policy_bypassed": missed,
             "bypassed": [self._place(origin) for origin, calls in zip(backend.origins, backend.calls) if not calls]}
@@ -155,10 +163,11 @@ class Measurement:
         self.side["compiled_kernels"] = cost.kernels(call_of(compiled), subject.inputs(), plan.device)
 
 
-def _break(item: dict[str, Any]) -> dict[str, Any]:
+def _break(item: dict[str, Any], tree: ModuleTree) -> dict[str, Any]:
     """A break of the recorder in the form of reports."""
     return {"id": item["gb_id"], "type": item["gb_type"], "explanation": item["explanation"], "kind": item["kind"],
             "file": item["file"], "line": item["line"], "function": item["func"], "count": item["count"],
+            "module": tree.module_of(item["stack"]),
             "stack": [{"file": name, "line": line, "function": function} for name, line, function in item["stack"]]}
 
 

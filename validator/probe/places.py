@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import sysconfig
 from collections.abc import Iterable
 
 OWN_FOLDER = os.path.dirname(os.path.realpath(__file__)) + os.sep
 STDLIB_MARK = "<stdlib>/"
+
+
+def is_own(filename: str) -> bool:
+    """A file of this package."""
+    return os.path.realpath(filename).startswith(OWN_FOLDER)
 
 
 def folder_of_torch() -> str:
@@ -55,6 +61,13 @@ class Places:
                 if form.startswith(folder):
                     return name + form[len(folder):].replace(os.sep, "/")
         return path
+
+    def of_caller(self) -> str:
+        """ "file:line" of the innermost frame of project or library code; empty: there is none."""
+        frame = sys._getframe(1)
+        while frame is not None and not self.is_recorded(self.name(frame.f_code.co_filename)):
+            frame = frame.f_back
+        return f"{self.name(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else ""
 
     @staticmethod
     def is_recorded(name: str) -> bool:
