@@ -13,6 +13,7 @@
 #include "cli/validate_python.h"
 #include "validator/process.h"
 #include "validator/report.h"
+#include "validator/supervised.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -103,19 +104,21 @@ int deliver(const ValidationResult& result, const ValidateOptions& options) {
 }
 
 int interruptible(const std::function<Result<int>()>& command) {
-  int status = exit_error;
-  {
-    const validator::Interruptions interruptions;
-    auto done = command();
-    if (done) {
-      status = *done;
-    } else if (done.error().kind != ErrorKind::Interrupted) {
-      print_error(done.error());
+  return validator::supervised([&] {
+    int status = exit_error;
+    {
+      const validator::Interruptions interruptions;
+      auto done = command();
+      if (done) {
+        status = *done;
+      } else if (done.error().kind != ErrorKind::Interrupted) {
+        print_error(done.error());
+      }
     }
-  }
-  // Everything is put away: end as the signal would have ended this process.
-  if (const int signal = validator::Interruptions::signal(); signal != 0) std::raise(signal);
-  return status;
+    // Everything is put away: end as the signal would have ended this process.
+    if (const int signal = validator::Interruptions::signal(); signal != 0) std::raise(signal);
+    return status;
+  });
 }
 
 int validate(const ValidateOptions& options, const std::string& working_directory) {

@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "validator/process.h"
@@ -36,11 +34,6 @@ std::optional<std::string> in_path() {
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   }
   return std::nullopt;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string last_line(std::string text) {
@@ -97,10 +90,10 @@ std::expected<json, Failure> LibtorchWorker::ask(const std::string& verb, json r
   const auto finished = run(command);
   if (!finished) return not_started(finished.error().message);
   if (finished->end == End::Exited && finished->status == 0) {
-    json result = json::parse(read_text(result_file), nullptr, /*allow_exceptions=*/false);
+    json result = json::parse(TemporaryFolder::read(result_file), nullptr, /*allow_exceptions=*/false);
     if (result.is_object() && result.contains("status")) return result;
   }
-  return std::unexpected(failure_of(*finished, last_line(read_text(progress_file)), limits));
+  return std::unexpected(failure_of(*finished, last_line(TemporaryFolder::read(progress_file)), limits));
 }
 
 Failure failure_of(const Finished& finished, const std::string& stage, const Limits& limits) {

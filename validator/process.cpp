@@ -29,7 +29,8 @@ using namespace std::chrono_literals;
 constexpr int tick_ms = 20;  // between two looks at a contained process
 
 volatile std::sig_atomic_t pending_signal = 0;
-constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP};
+// SIGUSR1: the process that waits for this one is gone (supervised.h).
+constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1};
 struct sigaction old_actions[std::size(handled)];
 
 std::unexpected<Error> io_error(const std::string& what, int number) {

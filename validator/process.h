@@ -50,8 +50,8 @@ struct Finished {
 // Error: it cannot be started, or a signal asked this process to end (kind Interrupted).
 Result<Finished> run(const Command& command);
 
-// While one of these lives, SIGINT, SIGTERM and SIGHUP end what runs instead of this process, so that everything can be
-// put away; `signal()` is the one that came, 0 if none did. One at a time.
+// While one of these lives, SIGINT, SIGTERM and the like end what runs instead of this process, so that everything can
+// be put away; `signal()` is the one that came, 0 if none did. One at a time.
 class Interruptions {
  public:
   Interruptions();

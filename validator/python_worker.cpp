@@ -6,8 +6,6 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "validator/json.h"
@@ -30,14 +28,14 @@ constexpr std::size_t most_output = 64 << 10;  // kept of what a worker prints
 constexpr std::size_t shown_output = 4 << 10;  // in a failure
 constexpr unsigned most_starts = 64;           // of workers for one side
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return in ? std::string(std::istreambuf_iterator<char>(in), {}) : std::string();
-}
-
 std::string text_at(const Json& json, const char* name) {
   const auto found = json.find(name);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int number_at(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_integer() ? found->get<int>() : 0;
 }
 
 LinesByFile lines_of(const Json& json, const char* name) {
@@ -190,7 +188,7 @@ class Measuring {
   }
 
   void read_results() {
-    const std::string text = read_text(result_file_);
+    const std::string text = TemporaryFolder::read(result_file_);
     std::string_view rest = text;
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
@@ -211,8 +209,8 @@ class Measuring {
     } else if (kind == "failure") {
       const auto side =
           side_of(Json{{"failure", line.value("failure", Json::object())}}.dump(), "the worker's failure");
-      out_.failure = side && side->failure ? *side->failure : Failure{};
-      out_.failure->output = output_;
+      out_.failure = side && side->failure ? *side->failure : unreadable();
+      add_output(*out_.failure);
     } else if (const auto found = line.find("run"); found != line.end() && found->is_number_unsigned()) {
       const auto number = found->get<unsigned>();
       if (number < known_.size()) take(number, kind, line);
@@ -232,20 +230,29 @@ class Measuring {
     } else if (kind == "ended" && !known_[number]) {
       Finished end;
       end.end = line.contains("signal") ? End::Signalled : End::Exited;
-      end.status = line.value(line.contains("signal") ? "signal" : "status", 0);
+      end.status = number_at(line, line.contains("signal") ? "signal" : "status");
       fail(number, failure_of_end(end, plan_));
     }
+  }
+
+  static Failure unreadable() {
+    return {FailureKind::NotStarted, "", "what the worker wrote of it cannot be read", "", ""};
+  }
+
+  // Of what was raised the worker gives the traceback; of an end without a word what was printed last may tell.
+  void add_output(Failure& failure) const {
+    if (failure.output.empty() && failure.kind != FailureKind::BadInput) failure.output = output_;
   }
 
   void take_run(MeasuredRun& one, const Json& line) {
     if (one.side.failure) return;
     auto side = side_of(line.value("side", Json::object()).dump(), "the worker's result");
     if (!side) {
-      one.side.failure = Failure{FailureKind::NotStarted, "", side.error().message, "", ""};
+      one.side.failure = unreadable();
       return;
     }
     one.side = std::move(*side);
-    if (one.side.failure) one.side.failure->output = output_;
+    if (one.side.failure) add_output(*one.side.failure);
     if (const auto change = line.find("change"); change != line.end() && change->is_object()) {
       if (auto comparison = comparison_of(change->dump(), "the worker's result")) one.change = std::move(*comparison);
     }

@@ -1,6 +1,9 @@
 #include "validator/temporary_folder.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,6 +15,8 @@ namespace fullgraph::validator {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_read = std::size_t{256} << 20;
 
 // What was run may have left folders that their owner cannot write to.
 void unlock(const fs::path& top) {
@@ -61,6 +66,22 @@ Result<void> TemporaryFolder::write(std::string_view name, std::string_view text
   out.close();
   if (!out) return std::unexpected(Error{ErrorKind::Io, "cannot write a temporary file", ErrorLocation{file.string()}});
   return {};
+}
+
+std::string TemporaryFolder::read(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return {};
+  std::string out;
+  struct stat about {};
+  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && static_cast<std::size_t>(about.st_size) <= most_read) {
+    out.resize(static_cast<std::size_t>(about.st_size));
+    std::size_t done = 0;
+    for (ssize_t count = 0; (count = ::read(file, out.data() + done, out.size() - done)) > 0;)
+      done += static_cast<std::size_t>(count);
+    out.resize(done);
+  }
+  close(file);
+  return out;
 }
 
 }  // namespace fullgraph::validator

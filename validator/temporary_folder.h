@@ -21,6 +21,8 @@ class TemporaryFolder {
   [[nodiscard]] const std::string& path() const { return path_; }  // absolute, without links
   // Makes the folders between, too.
   [[nodiscard]] Result<void> write(std::string_view name, std::string_view text) const;
+  // Empty: there is none, or something else than a file of a sensible size. What is run can put anything in its place.
+  [[nodiscard]] static std::string read(const std::string& path);
 
  private:
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}

@@ -100,8 +100,63 @@ def test_a_model_that(what, validate):
 @pytest.mark.parametrize("what", AT_IMPORT)
 def test_a_module_that(what, validate):
     code, kind = AT_IMPORT[what]
-    failure = failure_of(validate("import os, time\n" + code, "--timeout", "8"))
+    failure = failure_of(validate("import os, time\n" + code))
     assert (failure["kind"], failure["stage"]) == (kind, "import"), failure
+    if kind == "raised":
+        assert failure["where"] == "model.py:2" and code.strip() in failure["output"]
+
+
+# What an entry returns → what is said of it.
+NO_ENTRIES = {
+    "a module alone": ("Model()", "this is Model"),
+    "a tensor for the arguments": ("Model(), torch.ones(1, 2), {}", "args is Tensor, not a tuple"),
+    "no keyword arguments": ("Model(), (torch.ones(1, 2),), None", "kwargs is NoneType"),
+    "a loss of many values": ("Model(), (torch.ones(1, 2),), {}, lambda output: output", "one value, not a tensor of 2 values"),
+}
+
+
+@pytest.mark.parametrize("what", NO_ENTRIES)
+def test_an_entry_that_returns(what, validate):
+    returned, message = NO_ENTRIES[what]
+    failure = failure_of(validate(f"{HEAD}def misbehave(): pass\ndef example():\n    return {returned}\n", modes="train"))
+    assert failure["kind"] == "bad-input" and message in failure["message"]
+
+
+def test_an_error_that_cannot_be_told(validate):
+    """What is no text in a message, a closed stream and a traceback: none of it hides the error, and none of it shows the probe."""
+    code = "def misbehave():\n    sys.stdout.close(); sys.stderr.close()\n    raise ValueError('\\udc80\\x00 is it')\n"
+    failure = failure_of(validate(HEAD + code))
+    assert (failure["kind"], failure["stage"]) == ("raised", "eager") and "is it" in failure["message"]
+    assert "in misbehave" in failure["output"] and "measure.py" not in failure["output"]
+    failure = failure_of(validate(HEAD + "class E(Exception):\n    def __str__(self): raise E\ndef misbehave(): raise E\n"))
+    assert (failure["kind"], failure["where"]) == ("raised", f"model.py:{len(HEAD.splitlines()) + 3}")
+
+
+def test_what_is_registered_for_the_end(validate):
+    """It is not run: it could hang, or change the status."""
+    begin = time.monotonic()
+    done = validate(HEAD + "import atexit\natexit.register(time.sleep, 1000)\ndef misbehave(): pass\n", "--timeout", "60")
+    assert done.code == 0 and time.monotonic() - begin < 50
+
+
+# What stands in the place of the worker's result, written by an interpreter that does nothing else.
+RESULTS = {
+    "a pipe": "os.mkfifo(path)",
+    "a file without an end": "os.symlink('/dev/zero', path)",
+    "a file of a terabyte": "open(path, 'w').truncate(1 << 40)",
+    "bytes": "open(path, 'wb').write(bytes(range(256)) * 1000)",
+    "depth": "open(path, 'w').write('[' * 1_000_000 + '\\n')",
+    "other types": r"""open(path, 'w').write('{"kind": "ended", "run": 0, "status": "x", "signal": []}\n{"kind": "stage", "run": 0, "stage": {}}\n'
+        '{"kind": "run", "run": 0, "side": {"capture": 7, "notes": [1]}}\n{"kind": "failure", "failure": 3}\n{"kind": 1, "run": -1}\n')""",
+}
+
+
+@pytest.mark.parametrize("what", RESULTS)
+def test_a_result_that_is(what, validate, tmp_path):
+    interpreter = tmp_path / "interpreter"
+    interpreter.write_text(f"#!{sys.executable} -S\nimport json, os, sys\npath = json.load(open(sys.argv[2]))['result']\n{RESULTS[what]}\n")
+    interpreter.chmod(0o755)
+    assert failure_of(validate("", "--python", interpreter, "--timeout", "20"))["message"]
 
 
 def test_bytes_on_stdout(validate):
@@ -152,12 +207,17 @@ class Running:
             time.sleep(0.1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL])
 def test_a_signal_to_the_program(number, tmp_path):
     """It ends as the signal ends a program, and leaves neither files nor processes."""
-    running = Running(tmp_path, {number: signal.SIG_DFL})
+    running = Running(tmp_path, {} if number == signal.SIGKILL else {number: signal.SIG_DFL})
     running.process.send_signal(number)
     assert running.process.wait(timeout=30) == -number
+    # After SIGKILL another process puts things away, for which nobody waits.
+    for _ in range(100):
+        if not list(running.temporary.iterdir()) and not leftovers(running.marker):
+            break
+        time.sleep(0.1)
     assert list(running.temporary.iterdir()) == []
     assert leftovers(running.marker) == []
 

@@ -22,4 +22,4 @@ if __name__ == "__main__":
     load("fullgraph_probe", HERE)
     from fullgraph_probe.worker import main
 
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

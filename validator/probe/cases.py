@@ -11,12 +11,17 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import pathlib
 import sys
 from collections.abc import Callable
 from typing import Any
 
 MODES = ("eval", "train")
+
+
+class BadEntry(SystemExit):
+    """What is named is no entry, or does not return what an entry does."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,18 +40,38 @@ class Case:
 
     def make(self, mode: str) -> tuple[Any, tuple, dict, Callable[[Any], Any] | None]:
         made = self.build(mode=mode) if self.takes_mode else self.build()
-        if not (isinstance(made, tuple) and len(made) in (3, 4) and callable(made[0])):
-            raise TypeError(f"{self.name}: an entry returns (module or callable, args, kwargs) and perhaps a loss function")
+        if wrong := _wrong_with(made):
+            raise BadEntry(f"{self.name}: an entry returns (module or callable, args, kwargs) and perhaps a loss function; {wrong}")
         return made if len(made) == 4 else (*made, None)
 
 
-def load_file(path: pathlib.Path):
-    """Imports a file under the name that it has for the rest of its project, so that its relative imports work."""
-    path = path.resolve()
+def _wrong_with(made: Any) -> str:
+    if not isinstance(made, tuple) or len(made) not in (3, 4):
+        return f"this is {type(made).__name__}{f' of {len(made)}' if isinstance(made, tuple) else ''}"
+    model, args, kwargs, *loss = made
+    if not callable(model):
+        return f"the first is {type(model).__name__}, which cannot be called"
+    if not isinstance(args, (tuple, list)):
+        return f"args is {type(args).__name__}, not a tuple (of one: `(x,)`)"
+    if not isinstance(kwargs, dict):
+        return f"kwargs is {type(kwargs).__name__}, not a dict"
+    return f"the loss function is {type(loss[0]).__name__}" if loss and loss[0] is not None and not callable(loss[0]) else ""
+
+
+def import_folder(path: pathlib.Path) -> tuple[pathlib.Path, list[str]]:
+    """The folder from which a file is imported, and the parts of the name that it has there. A link is not followed: in a copy of the
+    project what did not change is a link, and what it imports must come from the copy."""
+    path = pathlib.Path(os.path.abspath(path))
     parts, folder = [path.stem], path.parent
     while (folder / "__init__.py").exists():
         parts.insert(0, folder.name)
         folder = folder.parent
+    return folder, parts
+
+
+def load_file(path: pathlib.Path):
+    """Imports a file under the name that it has for the rest of its project, so that its relative imports work."""
+    folder, parts = import_folder(path)
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     name = ".".join(parts)
@@ -54,7 +79,7 @@ def load_file(path: pathlib.Path):
         return importlib.import_module(name)
     loaded = sys.modules.get(name)
     if loaded is not None:
-        if getattr(loaded, "__file__", None) and pathlib.Path(loaded.__file__).resolve() == path:
+        if getattr(loaded, "__file__", None) and pathlib.Path(loaded.__file__).resolve() == path.resolve():
             return loaded
         name = f"fullgraph_probe_{name}"  # a module of that name is there already: the standard library's, say
     spec = importlib.util.spec_from_file_location(name, path)
@@ -64,14 +89,20 @@ def load_file(path: pathlib.Path):
     return module
 
 
+def file_of_entry(text: str) -> pathlib.Path | None:
+    where = text.rpartition(":")[0]
+    return pathlib.Path(where) if where.endswith(".py") else None
+
+
 def from_entry(text: str, modes: tuple[str, ...] = MODES) -> Case:
     where, colon, function = text.rpartition(":")
     if not colon or not function.isidentifier():
-        raise SystemExit(f"'{text}' is not FILE:function or pkg.module:function")
-    module = load_file(pathlib.Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        raise BadEntry(f"'{text}' is not FILE:function or pkg.module:function")
+    file = file_of_entry(text)
+    module = load_file(file) if file else importlib.import_module(where)
     build = getattr(module, function, None)
     if build is None:
-        raise SystemExit(f"{where} has no function '{function}'")
+        raise BadEntry(f"{where} has no function '{function}'")
     return Case(f"{module.__name__}:{function}", build, modes)
 
 

@@ -8,7 +8,7 @@ import re
 import traceback
 from typing import Any
 
-from .cases import Case
+from .cases import BadEntry, Case
 from .decode import decode_step
 from .places import Places
 
@@ -98,11 +98,21 @@ class Subject:
                     out = function(*args, **kwargs)
             if not (backward and trains(self.mode)):
                 return out, ""
-            loss = self._loss(out) if self._loss else _sum_of(out, self._weighted)
+            loss = self._loss_of(out) if self._loss else _sum_of(out, self._weighted)
             if loss is None:
                 return out, "no differentiable output"
             loss.backward()
             return out, "ok"
+
+
+    def _loss_of(self, out):
+        import torch
+
+        loss = self._loss(out)
+        if not (isinstance(loss, torch.Tensor) and loss.numel() == 1):
+            found = f"a tensor of {loss.numel()} values" if isinstance(loss, torch.Tensor) else type(loss).__name__
+            raise BadEntry(f"the loss function of an entry returns a tensor of one value, not {found}")
+        return loss if loss.requires_grad else None
 
 
 def _sum_of(out, weighted: bool):

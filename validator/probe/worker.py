@@ -15,6 +15,7 @@ without forks.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -23,12 +24,12 @@ import signal
 import sys
 import traceback
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 from . import cases, distributed
 from .measure import Measurement, Plan
 from .own_compiles import OwnCompiles
-from .places import Places
+from .places import Places, is_own
 from .subject import warm_up
 from .tensors import Outcome
 
@@ -42,20 +43,31 @@ def _die_with_parent() -> None:
 
 
 class Output:
-    """The file of results. Each line is one write, so that lines of several processes do not mix."""
+    """The file of results. Each line is one write, so that lines of several processes do not mix. Names of files and messages can hold
+    what is no text, which JSON has no form for."""
 
     def __init__(self, path: str):
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def write(self, **fields: Any) -> None:
-        os.write(self._file, (json.dumps(fields, allow_nan=False) + "\n").encode())
+        os.write(self._file, (json.dumps(fields, allow_nan=False, ensure_ascii=False) + "\n").encode(errors="replace"))
 
 
 def failure_of(error: BaseException, stage: str, places: Places) -> dict[str, Any]:
-    frames = [(places.name(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    where = next((f"{name}:{line}" for name, line in reversed(frames) if places.is_recorded(name)), "")
-    message = " ".join(str(error).split())[:400]
-    return {"kind": "raised", "stage": stage, "message": f"{type(error).__name__}: {message}", "where": where}
+    """With a traceback of the user's code: neither this package nor torch is what people look for."""
+    if isinstance(error, cases.BadEntry):
+        return {"kind": "bad-input", "stage": stage, "message": str(error)}
+    trace = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in trace if places.is_recorded(places.name(frame.filename))]
+    where = f"{places.name(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    if isinstance(error, SyntaxError) and error.filename and places.is_recorded(places.name(error.filename)):
+        where = f"{places.name(error.filename)}:{error.lineno}"
+    shown = frames if frames and trace[-1] is frames[-1] else [*frames, *(frame for frame in trace[-1:] if not is_own(frame.filename))]
+    # Of a syntax error there is its line in front of the message, and notes can be behind it.
+    told = traceback.format_exception_only(error)
+    message = next((line for line in told if not line.startswith("  ")), type(error).__name__)
+    text = "".join([*traceback.format_list(shown)[-12:], *(line for line in told if line is not message)])
+    return {"kind": "raised", "stage": stage, "message": " ".join(message.split())[:400], "where": where, "output": text}
 
 
 class Worker:
@@ -86,7 +98,6 @@ class Worker:
                 distributed.begin(self._device)
         except BaseException as error:
             self._output.write(kind="failure", failure=failure_of(error, stage, self._places))
-            traceback.print_exc()
             return 1
         for number in self._request["wanted"]:
             if self._processes > 1 or os.environ.get("WORLD_SIZE"):
@@ -135,9 +146,7 @@ class Worker:
                 self._measure(number)
                 status = 0
             finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(status)
+                leave(status)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             self._output.write(kind="ended", run=number, signal=os.WTERMSIG(status))
@@ -162,14 +171,13 @@ class Worker:
             change = self._against_others(number, measurement)
         except BaseException as error:
             measurement.side["failure"] = failure_of(error, stage, self._places)
-            traceback.print_exc()
         if self._rank == 0 or "failure" in measurement.side:
             self._output.write(kind="run", run=number, side=measurement.side, change=change, **measurement.lines)
 
     def _check_sources(self) -> None:
         """What was changed must be what ran: a module that was loaded from the unchanged file would prove nothing."""
         replaced = set(self._request["replaced"])
-        for module in list(sys.modules.values()):
+        for module in list(sys.modules.values()) if replaced else ():
             if (file := getattr(module, "__file__", None)) and os.path.abspath(file) in replaced:
                 raise RuntimeError(f"{module.__name__} was imported from {file} and not from the changed copy")
 
@@ -195,10 +203,20 @@ class Worker:
         return change
 
 
-def main(path: str) -> int:
+def leave(status: int) -> NoReturn:
+    """Ends the process without what the project's code has registered for its end, which may hang or change the status."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # closed, or replaced by something else
+            stream.flush()
+    os._exit(status)
+
+
+def main(path: str) -> NoReturn:
     _die_with_parent()
     warnings.filterwarnings("ignore")
     with open(path, encoding="utf-8") as text:
         request = json.load(text)
-    sys.path[:0] = request["path"]
-    return Worker(request).run()
+    # The sources of this side come first, then what stands beside the entry.
+    file = cases.file_of_entry(request["entry"])
+    sys.path[:0] = [*request["path"], *([str(cases.import_folder(file)[0])] if file else [])]
+    leave(Worker(request).run())
