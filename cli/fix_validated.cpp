@@ -69,6 +69,7 @@ class FixValidated {
       return cli::deliver(*before, options_);
     options_.fix = true;
     options_.unsafe_fixes = unsafe;
+    kept_ = seen.kept;
 
     auto all = attempt(seen.confirmed);
     if (!all) return std::unexpected(all.error());
@@ -90,6 +91,7 @@ class FixValidated {
   Result<Attempt> attempt(const std::set<std::string>& wanted) {
     Attempt out;
     out.repairs.wanted = wanted;
+    out.repairs.kept = kept_;
     if (wanted.empty()) {
       out.objection = "no finding was confirmed";
       return out;
@@ -135,6 +137,7 @@ class FixValidated {
 
   ValidateOptions options_;
   const std::string& working_directory_;
+  decltype(Repairs::kept) kept_;
 };
 
 }  // namespace

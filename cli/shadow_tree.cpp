@@ -36,8 +36,8 @@ Result<void> make(const std::string& original, const ChangedFiles& changed, cons
     }
   }
   for (const auto& [path, text] : changed) {
-    if (fs::path(path).parent_path() != original) continue;
-    if (auto done = write_atomically((target / fs::path(path).filename()).string(), text); !done) return done;
+    if (!text || fs::path(path).parent_path() != original) continue;
+    if (auto done = write_atomically((target / fs::path(path).filename()).string(), *text); !done) return done;
   }
   return {};
 }

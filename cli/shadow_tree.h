@@ -5,14 +5,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analyzer/ir/error.h"
 
 namespace fullgraph::cli {
 
-// Absolute path → text. Files that are not there yet are new ones.
-using ChangedFiles = std::map<std::string, std::string>;
+// Absolute path → text; nothing: the file is gone. Files that are not there yet are new ones.
+using ChangedFiles = std::map<std::string, std::optional<std::string>>;
 
 // `only_changed`: at the top, leave out what holds no change (of a folder of installed packages, say).
 Result<void> make_shadow_tree(const std::string& original, const ChangedFiles& changed, const std::string& target,

@@ -142,7 +142,11 @@ class Refuted {
 class Validation {
  public:
   Validation(const Project& project, const PythonCase& one, Refuted& refuted, Repairs* repairs)
-      : project_(project), case_(one), refuted_(refuted), repairs_(repairs) {}
+      : project_(project),
+        case_(one),
+        refuted_(refuted),
+        repairs_(repairs),
+        kept_(repairs ? repairs->kept : Repairs().kept) {}
 
   Result<MeasuredSide> run(Case& out) {
     out.name = case_.name;
@@ -150,34 +154,20 @@ class Validation {
     out.kind = case_.processes > 1           ? CaseKind::Distributed
                : !case_.transformers.empty() ? CaseKind::Transformers
                                              : CaseKind::Python;
-    auto folder = validator::TemporaryFolder::make();
-    if (!folder) return std::unexpected(folder.error());
-    folder_ = &*folder;
-
-    // Several processes are compared with one, which is no side of its own.
-    if (case_.processes > 1) {
-      PythonSide single = before_side();
-      single.name = "single";
-      PythonCase alone = case_;
-      alone.processes = 1;
-      auto measured = measure(alone, single);
-      if (!measured) return measured;
-      note_single(*measured, out);
-    }
-
-    auto before = measure(case_, before_side());
-    if (!before) return before;
-    take_before(*before, out);
+    auto kept = side_before();
+    if (!kept) return std::unexpected(kept.error());
+    const MeasuredSide& before = (*kept)->side;
+    out.notes = (*kept)->notes;
+    take_before(before, out);
     // Where nothing ran there is nothing to hold findings against, and no change would show.
     const bool ran =
-        std::ranges::any_of(before->runs, [](const MeasuredRun& run) { return run.side.capture.has_value(); });
+        std::ranges::any_of(before.runs, [](const MeasuredRun& run) { return run.side.capture.has_value(); });
     if (!ran) return before;
 
-    const std::vector<std::string> files = files_of(before->runs, before_side());
-    const std::string entry = entry_on(before_side(), case_.entry, import_roots(project_));
-    auto looked = Looked::at(project_, files, entry, is_whole(before->runs));
+    const std::vector<std::string> files = files_of(before.runs, before_side());
+    auto looked = Looked::at(project_, files, entry_on(before_side()), is_whole(before.runs));
     if (!looked) return std::unexpected(looked.error());
-    judge(**looked, before->runs, before_side(), false, out);
+    judge(**looked, before.runs, before_side(), false, out);
 
     auto after = after_side(**looked, out);
     if (!after) return std::unexpected(after.error());
@@ -189,6 +179,47 @@ class Validation {
 
  private:
   using OptionalSide = std::optional<PythonSide>;
+
+  // Measured now, or by a run that this one shares it with.
+  Result<const KeptSide*> side_before() {
+    if (const auto known = kept_->find(case_.name); known != kept_->end()) {
+      folder_ = &known->second.folder;
+      forget_after();
+      return &known->second;
+    }
+    auto folder = validator::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    KeptSide& out = kept_->emplace(case_.name, KeptSide{std::move(*folder), {}, {}}).first->second;
+    folder_ = &out.folder;
+    // First of all: a patch that cannot be made shows without running anything.
+    if (project_.options.patch) {
+      auto patched = patched_files(project_, *project_.options.patch, *folder_);
+      if (!patched) return std::unexpected(patched.error());
+      patched_ = std::move(*patched);
+    }
+    // Several processes are compared with one, which is no side of its own.
+    if (case_.processes > 1) {
+      PythonSide single = before_side();
+      single.name = "single";
+      PythonCase alone = case_;
+      alone.processes = 1;
+      auto measured = measure(alone, single);
+      if (!measured) return std::unexpected(measured.error());
+      out.notes = notes_on_single(*measured);
+    }
+    auto before = measure(case_, before_side());
+    if (!before) return std::unexpected(before.error());
+    out.side = std::move(*before);
+    return &out;
+  }
+
+  // What another side after left in the folder.
+  void forget_after() const {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_->path(), error)) {
+      if (entry.path().filename().string().starts_with("after")) fs::remove_all(entry.path(), error);
+    }
+  }
 
   [[nodiscard]] static std::vector<std::string> roots_in(const std::string& folder) {
     std::error_code error;
@@ -202,8 +233,21 @@ class Validation {
     return out;
   }
 
+  // The folders below which a file that is named has its counterpart on each side.
+  [[nodiscard]] std::vector<std::string> named_roots() const {
+    std::vector<std::string> out = import_roots(project_);
+    for (const std::optional<std::string>& folder : {project_.options.before, project_.options.after}) {
+      if (folder) std::ranges::move(roots_in(*folder), std::back_inserter(out));
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string entry_on(const PythonSide& side) const {
+    return cli::entry_on(side, case_.entry, named_roots());
+  }
+
   Result<MeasuredSide> measure(PythonCase one, const PythonSide& side) {
-    one.entry = entry_on(side, one.entry, import_roots(project_));
+    one.entry = entry_on(side);
     validator::PythonPlan plan;
     plan.interpreter = project_.interpreter;
     plan.directory = project_.working_directory;
@@ -216,11 +260,11 @@ class Validation {
     return validator::measure(one, side, plan, *folder_);
   }
 
-  void take_before(MeasuredSide& before, Case& out) const {
+  static void take_before(const MeasuredSide& before, Case& out) {
     if (!before.device.empty()) out.device = before.device;
-    out.failure = std::move(before.failure);
+    out.failure = before.failure;
     if (out.failure) return;
-    for (MeasuredRun& one : before.runs) {
+    for (const MeasuredRun& one : before.runs) {
       validator::Run run;
       run.mode = one.mode;
       run.checkpointing = one.checkpointing;
@@ -229,11 +273,13 @@ class Validation {
     }
   }
 
-  static void note_single(const MeasuredSide& single, Case& out) {
-    if (single.failure) out.notes.push_back("the run in a single process failed: " + single.failure->message);
+  static std::vector<std::string> notes_on_single(const MeasuredSide& single) {
+    std::vector<std::string> out;
+    if (single.failure) out.push_back("the run in a single process failed: " + single.failure->message);
     for (const MeasuredRun& one : single.runs) {
-      if (one.side.failure) out.notes.push_back(one.mode + " in a single process failed: " + one.side.failure->message);
+      if (one.side.failure) out.push_back(one.mode + " in a single process failed: " + one.side.failure->message);
     }
+    return out;
   }
 
   // Where the change comes from; nothing: there is none.
@@ -242,7 +288,7 @@ class Validation {
     if (options.after) return PythonSide{"after", roots_in(*options.after), {}, {}};
     Result<ChangedFiles> changed;
     if (options.patch) {
-      changed = patched_files(project_, *options.patch, *folder_);
+      changed = patched_;
     } else if (options.fix || options.unsafe_fixes) {
       changed = repaired(looked);
     } else {
@@ -253,8 +299,8 @@ class Validation {
       out.notes.emplace_back("there is nothing to repair in what ran");
       return OptionalSide();
     }
-    for (const auto& entry : *changed)
-      out.notes.push_back("changed: " + shown_path(entry.first, project_.working_directory));
+    for (const auto& [path, text] : *changed)
+      out.notes.push_back((text ? "changed: " : "deleted: ") + short_name(path));
     auto side = changed_side(project_, *changed, *folder_);
     if (!side) return std::unexpected(side.error());
     return OptionalSide(std::move(*side));
@@ -275,8 +321,8 @@ class Validation {
     for (const auto& [path, text] : *changed) {
       auto before = read_file(path);
       if (!before) return std::unexpected(before.error());
-      const auto [known, added] = repairs_->files.try_emplace(path, Repairs::Change{*before, text});
-      if (!added && known->second.after != text) repairs_->conflict = shown_path(path, project_.working_directory);
+      const auto [known, added] = repairs_->files.try_emplace(path, Repairs::Change{*before, *text});
+      if (!added && known->second.after != *text) repairs_->conflict = shown_path(path, project_.working_directory);
     }
     for (const Diagnostic& finding : looked.findings) {
       if (is_wanted(finding))
@@ -296,8 +342,7 @@ class Validation {
     }
     if (after->failure) return {};
     const std::vector<std::string> files = files_of(after->runs, side);
-    auto looked =
-        Looked::at(project_, files, entry_on(side, case_.entry, import_roots(project_)), is_whole(after->runs));
+    auto looked = Looked::at(project_, files, entry_on(side), is_whole(after->runs));
     if (!looked) return std::unexpected(looked.error());
     judge(**looked, after->runs, side, true, out);
     return {};
@@ -340,7 +385,7 @@ class Validation {
     for (const Diagnostic& finding : looked.findings) {
       if (finding.severity == Severity::Info) continue;
       validator::FindingVerdict verdict = verdict_on(finding, witnesses, after);
-      if (after) verdict.file = name_on(side, looked.path_of(verdict.file));
+      verdict.file = name_on(side, looked.path_of(verdict.file));
       if (!after) refuted_.add(finding, verdict.verdict);
       if (!after && repairs_ && verdict.verdict == validator::Verdict::Confirmed)
         repairs_->confirmed.insert(rules::identity(finding));
@@ -353,16 +398,29 @@ class Validation {
     for (const std::string& folder : side.path) {
       if (!path.starts_with(folder + "/")) continue;
       const std::string original = path_of(path.substr(folder.size() + 1), before_side());
-      if (!original.empty()) return shown_path(original, project_.working_directory);
+      if (!original.empty()) return short_name(original);
     }
-    return shown_path(path, project_.working_directory);
+    return short_name(path);
+  }
+
+  // A file that is not below the working folder goes by the name that Python imports it by: of installed packages
+  // nobody wants to read more.
+  [[nodiscard]] std::string short_name(const std::string& path) const {
+    const std::string shown = shown_path(path, project_.working_directory);
+    if (!shown.starts_with('/')) return shown;
+    std::vector<std::string> folders = import_roots(project_);
+    folders.insert(folders.end(), project_.environment.search_path.begin(), project_.environment.search_path.end());
+    const std::string folder = deepest(folders, path);
+    return folder.empty() ? shown : path.substr(folder.size() + 1);
   }
 
   const Project& project_;
   const PythonCase& case_;
   Refuted& refuted_;
   Repairs* repairs_;  // null: everything is repaired
+  std::shared_ptr<std::map<std::string, KeptSide>> kept_;
   const validator::TemporaryFolder* folder_ = nullptr;
+  ChangedFiles patched_;  // by --patch
 };
 
 std::string after_in_words(const ValidateOptions& options) {

@@ -2,13 +2,24 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/validate.h"
+#include "validator/python_worker.h"
+#include "validator/temporary_folder.h"
 
 namespace fullgraph::cli {
+
+// The side before of a case, with the folder of what the side after is compared with.
+struct KeptSide {
+  validator::TemporaryFolder folder;
+  validator::MeasuredSide side;
+  std::vector<std::string> notes;
+};
 
 // Which findings are repaired in a run with fixes, and what came of it.
 struct Repairs {
@@ -20,6 +31,8 @@ struct Repairs {
   std::map<std::string, Change> files;  // that were repaired, by absolute path
   std::string shown;                    // one of the findings that were repaired: "model.py:12 FG401"
   std::optional<std::string> conflict;  // a file that two cases repair differently
+  // By case; runs that share it measure the side before only once.
+  std::shared_ptr<std::map<std::string, KeptSide>> kept = std::make_shared<std::map<std::string, KeptSide>>();
 };
 
 // Error: wrong options or configuration. What goes wrong with a case is in its result. With `repairs`, only what it

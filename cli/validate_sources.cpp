@@ -22,13 +22,28 @@ bool is_below(const std::string& path, const std::string& folder) {
   return path.starts_with(folder == "/" ? folder : folder + "/");
 }
 
-// The deepest of the folders that holds the path; empty: none does.
-std::string deepest(const std::vector<std::string>& folders, const std::string& path) {
-  std::string out;
-  for (const std::string& folder : folders) {
-    if (is_below(path, folder) && folder.size() > out.size()) out = folder;
+Error bad_patch(const std::string& patch, const std::string& why) {
+  return {ErrorKind::Usage, "the patch cannot be made: " + why, ErrorLocation{patch}};
+}
+
+// The files that must be there for a patch: those that it changes, deletes, renames or copies.
+std::vector<std::string> changed_by(std::string_view patch) {
+  std::vector<std::string> out;
+  while (!patch.empty()) {
+    std::string_view line = patch.substr(0, patch.find('\n'));
+    patch.remove_prefix(std::min(patch.size(), line.size() + 1));
+    for (const std::string_view head : {"--- a/", "rename from ", "copy from "}) {
+      if (!line.starts_with(head)) continue;
+      line.remove_prefix(head.size());
+      out.emplace_back(line.substr(0, line.find_first_of("\t\r")));
+      break;
+    }
   }
   return out;
+}
+
+bool stays_inside(const fs::path& name) {
+  return name.is_relative() && std::ranges::find(name, fs::path("..")) == name.end();
 }
 
 }  // namespace
@@ -70,6 +85,14 @@ Result<ChangedFiles> Looked::repaired(
   return out;
 }
 
+std::string deepest(const std::vector<std::string>& folders, const std::string& path) {
+  std::string out;
+  for (const std::string& folder : folders) {
+    if (is_below(path, folder) && folder.size() > out.size()) out = folder;
+  }
+  return out;
+}
+
 std::vector<std::string> import_roots(const Project& project) {
   std::vector<std::string> out;
   for (const std::string& folder :
@@ -90,16 +113,15 @@ Result<ChangedFiles> patched_files(const Project& project, const std::string& pa
   if (!text) return std::unexpected(text.error());
   // The files that it names are copied, and git makes the change in the copies.
   const std::string place = folder.path() + "/patched";
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    if (!line.starts_with("--- a/")) continue;
-    line = line.substr(6, line.find_first_of("\t\r") - 6);
-    auto original = read_file(absolute_path(std::string(line), project.working_directory));
+  ChangedFiles out;
+  for (const std::string& name : changed_by(*text)) {
+    if (!stays_inside(name))
+      return std::unexpected(bad_patch(patch, "`" + name + "` is outside of the working folder"));
+    const std::string path = absolute_path(name, project.working_directory);
+    auto original = read_file(path);
     if (!original) return std::unexpected(original.error());
-    if (auto done = folder.write("patched/" + std::string(line), *original); !done)
-      return std::unexpected(done.error());
+    if (auto done = folder.write("patched/" + name, *original); !done) return std::unexpected(done.error());
+    out[path] = std::nullopt;  // until it is seen that it is still there
   }
   std::error_code error;
   fs::create_directories(place, error);
@@ -110,12 +132,10 @@ Result<ChangedFiles> patched_files(const Project& project, const std::string& pa
   command.set = {{"GIT_CEILING_DIRECTORIES", folder.path()}};
   const auto done = validator::run(command);
   if (!done) return std::unexpected(done.error());
-  if (done->end != validator::End::Exited || done->status != 0) {
-    return std::unexpected(
-        Error{ErrorKind::Usage, "the patch cannot be made: " + done->output.substr(0, 400), ErrorLocation{patch}});
-  }
-  ChangedFiles out;
+  if (done->end != validator::End::Exited || done->status != 0)
+    return std::unexpected(bad_patch(patch, done->output.substr(0, 400)));
   for (const auto& entry : fs::recursive_directory_iterator(place, error)) {
+    if (entry.is_symlink()) return std::unexpected(bad_patch(patch, "it makes a link, which is not followed"));
     if (!entry.is_regular_file()) continue;
     auto changed = read_file(entry.path().string());
     if (!changed) return std::unexpected(changed.error());

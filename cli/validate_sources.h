@@ -52,6 +52,9 @@ class Looked {
   Findings found_;
 };
 
+// The deepest of the folders that holds the path; empty: none does.
+std::string deepest(const std::vector<std::string>& folders, const std::string& path);
+
 // The folders in which the project's modules are found.
 std::vector<std::string> import_roots(const Project& project);
 
@@ -63,7 +66,7 @@ Result<ChangedFiles> patched_files(const Project& project, const std::string& pa
 Result<validator::PythonSide> changed_side(const Project& project, const ChangedFiles& changed,
                                            const validator::TemporaryFolder& folder);
 
-// `FILE:function` with the file where it is on this side; `roots` are those of the side before.
+// `FILE:function` with the file where it is on this side; `roots` are the folders that have a counterpart there.
 std::string entry_on(const validator::PythonSide& side, const std::string& entry,
                      const std::vector<std::string>& roots);
 

@@ -150,6 +150,157 @@ def test_a_patch_that_loses_a_gradient(project):
     assert any("grad used.weight is lost" in problem for problem in the_case(done)["problems"])
 
 
+HELPED = """\
+import torch
+from torch import nn
+
+from helper import scaled
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+
+    def forward(self, x):
+        return scaled(self.layers(x))
+
+
+def example():
+    return Model(), (torch.ones(2, 4),), {}
+"""
+HELPER = "def scaled(x):\n    return x * 2\n"
+DETACHED = HELPER.replace("x *", "x.detach() *")
+
+
+@pytest.fixture
+def helped(tmp_path):
+    (tmp_path / "model.py").write_text(HELPED)
+    (tmp_path / "helper.py").write_text(HELPER)
+    return tmp_path
+
+
+def patch(old, new, before, after):
+    """A patch of git's form; None: /dev/null."""
+    removed, added = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    head = f"--- {'a/' + old if old else '/dev/null'}\n+++ {'b/' + new if new else '/dev/null'}\n"
+    first = lambda lines: f"{1 if lines else 0},{len(lines)}"
+    return head + f"@@ -{first(removed)} +{first(added)} @@\n" + "".join(["-" + line for line in removed] + ["+" + line for line in added])
+
+
+@pytest.mark.parametrize("entry", ["model.py:example", "model:example"])
+def test_a_change_beside_the_entry(entry, helped):
+    """The file of the entry is as it was, and imports what was changed."""
+    (helped / "change.patch").write_text(patch("helper.py", "helper.py", HELPER, DETACHED))
+    case = the_case(validate(helped, "--patch", "change.patch", "--modes", "train", entry=entry))
+    [run] = case["runs"]
+    assert {one["equality"] for one in run["change"]["tensors"] if one["gradient"]} == {"lost"}
+
+
+def test_files_that_a_patch_deletes_are_gone(helped):
+    (helped / "change.patch").write_text(patch("helper.py", None, HELPER, ""))
+    failure = validate(helped, "--patch", "change.patch", "--modes", "eval").json()["cases"][0]["runs"][0]["after"]["failure"]
+    assert failure["kind"] == "raised" and "No module named 'helper'" in failure["message"]
+    assert (helped / "helper.py").exists()
+
+
+def test_files_that_a_patch_moves(helped):
+    (helped / "change.patch").write_text(
+        patch("model.py", "model.py", HELPED, HELPED.replace("from helper", "from hülfe"))
+        + "diff --git a/helper.py b/hülfe.py\nsimilarity index 100%\nrename from helper.py\nrename to hülfe.py\n")
+    done = validate(helped, "--patch", "change.patch", "--modes", "eval")
+    case = the_case(done)
+    assert done.code == 0, case["problems"]
+    assert case["notes"] == ["deleted: helper.py", "changed: hülfe.py", "changed: model.py"]
+
+
+@pytest.mark.parametrize("text, message", [
+    (patch("model.py", "model.py", "nothing\n", "like that\n"), "patch failed"),
+    (patch("../outside.py", "../outside.py", "X = 1\n", "X = 2\n"), "outside of the working folder"),
+    (patch("model.py", "model.py", HELPED, "").replace("+++ b/model.py", "+++ b/../model.py"), "patch"),
+    ("", "No valid patches"),
+], ids=["does not apply", "outside", "into outside", "empty"])
+def test_a_patch_that_cannot_be_made(text, message, helped):
+    """It shows before anything is run."""
+    (helped.parent / "outside.py").write_text("X = 1\n")
+    (helped / "change.patch").write_text(text)
+    done = validate(helped, "--patch", "change.patch")
+    assert done.code == 2 and done.json()["cases"][0]["runs"] == []
+    assert message in done.json()["errors"][0]["message"]
+    assert (helped.parent / "outside.py").read_text() == "X = 1\n"
+
+
+def test_an_entry_in_the_folder_before(helped):
+    """The side after has its own; an entry of neither side sees the modules of each."""
+    (helped / "old").mkdir()
+    for name in ("model.py", "helper.py"):
+        (helped / name).rename(helped / "old" / name)
+    (helped / "new").mkdir()
+    (helped / "new" / "model.py").write_text(HELPED)
+    (helped / "new" / "helper.py").write_text(DETACHED)
+    (helped / "model.py").write_text("raise RuntimeError('neither of the sides')\n")
+    (helped / "entry.py").write_text("def example():\n    import model\n    return model.example()\n")
+    for entry in ("old/model.py:example", "entry.py:example"):
+        done = validate(helped, "--before", "old", "--after", "new", "--modes", "train", entry=entry)
+        [run] = the_case(done)["runs"]
+        assert {one["equality"] for one in run["change"]["tensors"] if one["gradient"]} == {"lost"}, entry
+
+
+def test_where_in_the_model_a_break_is(tmp_path):
+    """Layers that are alike are one node. A break in a function belongs to the module that calls it."""
+    (tmp_path / "model.py").write_text(HELPED.replace("nn.Linear(4, 4), nn.Linear(4, 4)", "Noisy(), Noisy(), nn.Linear(4, 4)").replace(
+        "class Model", "class Noisy(nn.Linear):\n    def __init__(self):\n        super().__init__(4, 4)\n\n"
+        "    def forward(self, x):\n        noise()\n        return super().forward(x)\n\n\n"
+        "def noise():\n    print('noise')\n\n\nclass Model"))
+    (tmp_path / "helper.py").write_text(HELPER.replace("    return", "    print('scaled')\n    return"))
+    [run] = the_case(validate(tmp_path, "--modes", "eval"))["runs"]
+    side = run["before"]
+    assert [(one["name"], one["type"], one["count"], one["depth"]) for one in side["modules"]] == [
+        ("", "Model", 1, 0), ("layers", "Sequential", 1, 1), ("layers.0", "Noisy", 2, 2), ("layers.2", "Linear", 1, 2)]
+    assert {(one["function"], one["module"]) for one in side["capture"]["breaks"]} == {("noise", "layers.0"), ("scaled", "")}
+
+
+HAZARDS = """\
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+def halved(gradient):
+    return gradient * 0.5
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 4)
+        self.head.weight.register_hook(halved)
+        self.head.weight = nn.Parameter(torch.ones(4, 4))
+
+    def forward(self, x):
+        hidden = checkpoint(self.body, x, use_reentrant=True)
+        if not torch.compiler.is_compiling():
+            hidden.register_hook(halved)
+        return self.head(hidden)
+
+
+def example():
+    return Model(), (torch.ones(2, 4, requires_grad=True),), {}
+"""
+
+
+def test_verdicts_on_hazards(tmp_path):
+    """A hook on a parameter that is replaced, a reentrant checkpoint, and gradients that only eager code halves."""
+    (tmp_path / "model.py").write_text(HAZARDS)
+    case = the_case(validate(tmp_path, "--modes", "train"))
+    verdicts = {one["code"]: (one["verdict"], one["line"]) for one in case["findings"]}
+    line = lambda text: lines_with(text, HAZARDS)[0]
+    assert verdicts["FG203"] == ("confirmed", line("weight.register_hook"))
+    assert verdicts["FG301"] == ("confirmed", line("checkpoint(self.body"))
+    assert verdicts["FG504"][0] == "confirmed"
+
+
 SELECTIVE = """\
 import functools
 
@@ -243,9 +394,12 @@ def test_a_wrong_configuration(text, message, project):
 
 @pytest.mark.parametrize("arguments, message", [
     (["--after", "x", "--fix"], "exclude each other"), (["--shard", "3/2"], "--shard"), (["--modes", "trian"], "train"),
-    (["--timeout", "0"], "--timeout"), (["--memory-limit", "8Q"], "--memory-limit"), ([], "nothing to validate"),
+    (["--before", ".", "--after", "nowhere"], "--after: there is no folder"), (["--entry", "a.py:f", "--input", "f32[2]"], "--input is for archives"),
+    (["model.pt", "--fix"], "--fix is for Python models"), (["model.pt", "--nproc", "2"], "--nproc is for Python models"),
+    (["a.py"], "no such file"), (["--timeout", "0"], "--timeout"), (["--memory-limit", "8Q"], "--memory-limit"), ([], "nothing to validate"),
 ])
 def test_wrong_options(arguments, message, tmp_path):
+    (tmp_path / "model.pt").touch()
     done = run_fullgraph("validate", "--isolated", *arguments, cwd=tmp_path)
     assert done.code == 2 and message in done.stderr
 
