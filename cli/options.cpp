@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <initializer_list>
 #include <thread>
 
 #include "cli/config.h"
@@ -154,6 +155,7 @@ void add_validate(CLI::App& validate, ValidateFlags& flags, ValidateOptions& out
   add_names(validate, out.inputs, "--input", "SPEC", "Input of an archive: f32[2,16000], or a file of tensors", false);
   validate.add_option("--module", out.module, "Expression that makes the module of C++ sources: \"Net(16)\"")
       ->type_name("CODE");
+  add_names(validate, out.link, "--link", "LIBRARY", "Library of C++ sources: a file, or the name as in -lNAME", false);
   validate.add_option("--shard", flags.shard, "Run the Kth of N parts of the cases")->type_name("K/N");
   validate.add_flag("--list", out.list, "List the cases, and stop");
 
@@ -344,6 +346,20 @@ Result<void> all_of(const std::string& flag, const Names& given, const Names& al
   return {};
 }
 
+// Options that say nothing of what is run: silence about them would be taken for an effect.
+Result<void> check_use(const CLI::App& validate, bool archives) {
+  static constexpr std::initializer_list<const char*> of_archives = {"--input", "--module", "--link"};
+  static constexpr std::initializer_list<const char*> of_python = {
+      "--case", "--shard",        "--list",          "--before",   "--after",          "--patch",
+      "--fix",  "--unsafe-fixes", "--checkpointing", "--backend",  "--nproc",          "--python",
+      "--src",  "--select",       "--ignore",        "--baseline", "--update-baseline"};
+  for (const char* name : archives ? of_python : of_archives) {
+    if (validate.get_option(name)->count() == 0) continue;
+    return usage(fmt::format("{} is for {}", name, archives ? "Python models" : "archives and C++ sources"));
+  }
+  return {};
+}
+
 // Which options exclude each other, and which need one another.
 Result<void> check_combination(const ValidateOptions& out) {
   const bool repairs = out.fix || out.unsafe_fixes;
@@ -352,6 +368,11 @@ Result<void> check_combination(const ValidateOptions& out) {
   if (out.before && !out.after) return usage("--before needs --after");
   if (!out.paths.empty() && (!out.entries.empty() || !out.transformers.empty()))
     return usage("archives and Python models cannot be validated in one run");
+  for (const auto& [flag, folder] : {std::pair{"--before", &out.before}, std::pair{"--after", &out.after}}) {
+    std::error_code error;
+    if (*folder && !std::filesystem::is_directory(**folder, error))
+      return usage(fmt::format("{}: there is no folder {}", flag, **folder));
+  }
   return {};
 }
 
@@ -445,18 +466,18 @@ Result<std::vector<std::string>> expand_argument_files(std::vector<std::string> 
   return out;
 }
 
-// `fix` is `check --fix-only`; with --validate it runs models, as `validate` does. -> is it the latter?
-bool resolve_fix(std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] != "fix") return false;
+// `fix` is `check --fix-only`; with --validate it runs models, as `validate` does.
+enum class Fix : std::uint8_t { No, Plain, Validated };
+
+Fix resolve_fix(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "fix") return Fix::No;
   const auto flag = std::ranges::find(arguments, "--validate");
   if (flag == arguments.end()) {
-    arguments[0] = "check";
     arguments.insert(arguments.begin() + 1, "--fix-only");
-    return false;
+    return Fix::Plain;
   }
   arguments.erase(flag);
-  arguments[0] = "validate";
-  return true;
+  return Fix::Validated;
 }
 
 Result<bool> is_json(const std::string& format) {
@@ -471,7 +492,7 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   auto expanded = expand_argument_files(std::move(arguments));
   if (!expanded) return std::unexpected(expanded.error());
 
-  const bool fix = resolve_fix(*expanded);
+  const Fix fix = resolve_fix(*expanded);
   Command out;
   CheckFlags flags;
   CLI::App app("Predicts torch.compile graph breaks and training hazards in PyTorch code, without running it.",
@@ -482,13 +503,18 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   app.add_option("--explain", explain, "Print a rule's documentation")->type_name("RULE");
   app.get_formatter()->column_width(38);
 
-  CLI::App* check = app.add_subcommand("check", "Lint files and folders");
+  constexpr const char* about_fix =
+      "Repair (`check --fix-only`); with --validate, keep what running the models confirms (`fix --validate --help`)";
+  CLI::App* check =
+      fix == Fix::Plain ? app.add_subcommand("fix", about_fix) : app.add_subcommand("check", "Lint files and folders");
   add_check(*check, flags, out.check);
   ValidateFlags validate_flags;
   auto validate_options = std::make_shared<ValidateOptions>();
-  CLI::App* validate = app.add_subcommand("validate", "Run models, and see what holds of findings and repairs");
+  CLI::App* validate = fix == Fix::Validated
+                           ? app.add_subcommand("fix", "Repair, and keep what running the models confirms")
+                           : app.add_subcommand("validate", "Run models, and see what holds of findings and repairs");
   add_validate(*validate, validate_flags, *validate_options);
-  app.add_subcommand("fix", "Repair (`check --fix-only`); with --validate, keep what running the models confirms");
+  if (fix == Fix::No) app.add_subcommand("fix", about_fix);
   CLI::App* rule_command = app.add_subcommand("rule", "Print the documentation of a rule, or list the rules");
   rule_command->add_option("rule", rule, "Code or name")->type_name("RULE");
   rule_command->add_flag("--all", out.all, "All rules");
@@ -530,9 +556,10 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.kind = Command::Kind::Check;
     if (auto done = finish(out.check, flags, working_directory); !done) return std::unexpected(done.error());
   } else if (validate->parsed()) {
-    out.kind = fix ? Command::Kind::FixValidated : Command::Kind::Validate;
+    out.kind = fix == Fix::Validated ? Command::Kind::FixValidated : Command::Kind::Validate;
     if (auto done = finish(*validate_options, validate_flags, working_directory); !done)
       return std::unexpected(done.error());
+    if (auto done = check_use(*validate, !validate_options->paths.empty()); !done) return std::unexpected(done.error());
     out.validate = std::move(validate_options);
   } else if (rule_command->parsed() || !explain.empty()) {
     out.kind = Command::Kind::Rule;

@@ -28,6 +28,7 @@ struct ValidateOptions {
   std::vector<std::string> only;    // names of cases of the configuration
   std::vector<std::string> inputs;  // of archives: "f32[2,16000]" or a file of tensors
   std::string module;               // of C++ sources: the expression that makes the module, "Net(16)"
+  std::vector<std::string> link;    // of C++ sources: libraries besides libtorch
 
   // What is compared.
   std::optional<std::string> before, after;  // folders, absolute

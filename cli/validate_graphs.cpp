@@ -27,8 +27,11 @@ bool exists(const std::string& path) {
 Result<void> add_inputs(validator::GraphOptions& out, const ValidateOptions& options, const std::string& directory) {
   for (const std::string& input : options.inputs) {
     const std::string path = absolute_path(input, directory);
+    std::error_code error;
     if (input.find('[') != std::string::npos || !exists(path)) {
       out.inputs.push_back(input);
+    } else if (!fs::is_regular_file(path, error)) {
+      return std::unexpected(Error{ErrorKind::Usage, "this is no file of tensors", ErrorLocation{input, 0, 0}});
     } else if (options.inputs.size() != 1) {
       return std::unexpected(usage("a file of tensors given with --input holds all inputs: give it alone"));
     } else {
@@ -45,6 +48,8 @@ Result<validator::GraphOptions> graph_options(const ValidateOptions& options, co
     if (!exists(absolute_path(path, directory))) {
       return std::unexpected(Error{ErrorKind::Io, "there is no such file or folder", ErrorLocation{path, 0, 0}});
     }
+    if (path.ends_with(".py"))
+      return std::unexpected(usage(path + " is a Python source: name its function with --entry " + path + ":FUNCTION"));
   }
   out.shown_before = options.paths[0];
   out.before = absolute_path(options.paths[0], directory);
@@ -54,6 +59,10 @@ Result<validator::GraphOptions> graph_options(const ValidateOptions& options, co
   }
   if (auto added = add_inputs(out, options, directory); !added) return std::unexpected(added.error());
   if (!options.module.empty()) out.module = options.module;
+  for (const std::string& library : options.link) {
+    const std::string path = absolute_path(library, directory);
+    out.libraries.push_back(exists(path) ? path : library);
+  }
   if (!options.modes.empty()) {
     out.modes = options.modes;
     std::erase(out.modes, "decode");

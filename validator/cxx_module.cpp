@@ -113,7 +113,16 @@ Command compile_command(const CxxModule& module, const Chosen& chosen, const std
   for (const fs::path& file : files) {
     if (!is_header(file) && file != chosen.file) add({file.string()});
   }
+  for (const std::string& other : module.libraries) {
+    const fs::path path = other;
+    if (path.is_absolute()) {
+      add({other, "-Wl,-rpath," + path.parent_path().string()});
+    } else {
+      add({"-l" + other});
+    }
+  }
   add({"-o", library});
+  out.set = {{"LC_ALL", "C"}};
   out.directory = known.directory;
   out.contained = true;
   out.most_output = std::size_t{64} << 10;

@@ -18,6 +18,7 @@ struct CxxModule {
   std::string source;                        // a file, or a folder with sources; absolute
   std::optional<std::string> expression;     // that makes the module: "Net(16)"; else the outermost class is looked for
   std::vector<std::string> include_folders;  // of the worker's libtorch
+  std::vector<std::string> libraries;        // besides libtorch: "name" as in -lname, or files; absolute
   std::string name;                          // of what is made in the folder
   Limits limits;
 };

@@ -43,7 +43,11 @@ class GraphRun {
       one.failure = described.error();
     } else {
       libtorch_ = *described;
-      fill(one);
+      try {
+        fill(one);
+      } catch (const json::exception&) {  // code of the model's can write there, too
+        one.failure = {FailureKind::NotStarted, "", "what the worker wrote of it cannot be read", "", ""};
+      }
     }
     out.cases.push_back(std::move(one));
     return out;
@@ -126,6 +130,7 @@ class GraphRun {
           build_cxx_module({.source = path,
                             .expression = options_.module,
                             .include_folders = libtorch_.value("include_folders", std::vector<std::string>()),
+                            .libraries = options_.libraries,
                             .name = side,
                             .limits = options_.limits},
                            folder_);

@@ -18,6 +18,7 @@ struct GraphOptions {
   std::vector<std::string> inputs;         // "f32[2,16000]", …
   std::optional<std::string> inputs_file;  // absolute
   std::optional<std::string> module;       // C++: the expression that makes the module, "Net(16)"
+  std::vector<std::string> libraries;      // C++: to link besides libtorch; files are absolute
   // A model that is fixed as it was saved has no modes, and runs as it is.
   std::vector<std::string> modes = {"train", "eval"};
   std::string device = "auto";

@@ -3,6 +3,7 @@ few of them."""
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -54,13 +55,16 @@ def test_a_lost_hook_and_a_lost_gradient(fullgraph, tmp_path):
                                                   .replace("struct EncoderImpl", '#include "scale.h"\nstruct EncoderImpl', 1))
     (tmp_path / "after" / "include").mkdir()
     (tmp_path / "after" / "include" / "scale.h").write_text(
-        "inline torch::Tensor scaled(torch::Tensor x) { return (torch::relu(x) * (SCALE / 2)).detach(); }\n")
+        'extern "C" double half();\n'
+        "inline torch::Tensor scaled(torch::Tensor x) { return (torch::relu(x) * (SCALE * half())).detach(); }\n")
+    (tmp_path / "half.c").write_text("double half(void) { return 0.5; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "libhalf.so", "half.c"], cwd=tmp_path, check=True)
     (tmp_path / "compile_commands.json").write_text(json.dumps([
         {"directory": str(tmp_path), "file": "before.cpp", "command": "c++ -DSCALE=2.0 -c before.cpp -o before.o"},
         {"directory": str(tmp_path / "after"), "file": "model.cpp",
          "arguments": ["c++", "-DSCALE=2.0", "-Iinclude", "-std=c++17", "-Werror", "-c", "model.cpp"]},
     ]))
-    done, case = validate(fullgraph, tmp_path, "before.cpp", "after", "--input", "f32[4,8]")
+    done, case = validate(fullgraph, tmp_path, "before.cpp", "after", "--input", "f32[4,8]", "--link", "libhalf.so")
     assert done.code == 1, done.stdout
     assert case["kind"] == "c++"
     for run in case["runs"]:
