@@ -69,7 +69,7 @@ using Modules = std::map<std::string, Node*>;
 void add_modules(Node& root, const Side& side, Modules& by_name) {
   std::vector<Node*> way = {&root};
   for (const ModuleNode& module : side.modules) {
-    way.resize(std::min<std::size_t>(way.size(), module.depth + 1));
+    way.resize(std::min(way.size(), std::size_t{module.depth} + 1));
     Node& parent = *way.back();
     const bool inside = !parent.key.empty() && module.name.starts_with(parent.key + ".");
     const std::string name = inside ? module.name.substr(parent.key.size() + 1) : module.name;

@@ -64,6 +64,7 @@ class Case(pytest.Item):
             results = pathlib.Path(kept or folder).resolve()
             results.mkdir(parents=True, exist_ok=True)
             path = results / (re.sub(r"\W+", "_", f"{self.path.parent.name}_{self.name}") + ".json")
+            path.unlink(missing_ok=True)  # of a run before: it must not speak for this one
             done = _validate(self, "--case", self.name, "--quiet", "--output-format", "json", "--output-file", str(path))
             if done.returncode == 0:
                 return
