@@ -16,7 +16,10 @@ struct Origin {
   std::uint32_t line = 0;    // from 1
   std::uint32_t column = 0;  // from 1, in code points; 0: the whole line
   std::string function;      // its name, unqualified; may be empty
-  std::string code;          // the line as it was, its indentation included where known; may be empty
+  std::string code;          // the line as it was; may be empty
+  std::string through;       // what of torch stood between this line and the record of it ("torch/utils/checkpoint.py",
+                             // "method_descriptor.__bool__"); may be empty
+  std::string module;        // path of the module whose forward it was ("encoder.layers.0"); may be empty
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
