@@ -9,15 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/graphs/printable.h"
+
 namespace fullgraph::graphs {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::array<std::string_view, 35> keywords = {
-    "False", "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",  "class", "continue", "def",
-    "del",   "elif",   "else",  "except", "for",  "finally", "from",  "global",   "if",     "import", "in",      "is",
-    "lambda", "nonlocal", "not", "or",    "pass", "raise",  "return", "try",      "while",  "with",  "yield"};
 
 // torch/_export/serde/schema.py, ScalarType: the number, the attribute of torch, the abbreviation of FX text.
 struct Dtype {
@@ -63,21 +60,17 @@ std::string name_in(const Json& object, const char* key) {
   const Json* const name = member(object, key);
   if (name == nullptr || !name->is_string()) return {};
   auto text = name->get<std::string>();
-  return is_python_name(text) ? text : std::string();
+  return is_identifier(text) ? text : std::string();
 }
 
 std::string or_unknown(std::string text) {
   return text.empty() ? "..." : text;
 }
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);  // JSON's escapes are Python's as well
-}
-
 std::string python_of_scalar(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   if (value.is_number_integer()) return value.dump();
-  if (value.is_string()) return quoted(value.get<std::string>());
+  if (value.is_string()) return python_string(value.get<std::string>());
   if (!value.is_number_float()) return "None";
   const auto number = value.get<double>();
   if (std::isfinite(number)) return fmt::format("{}", number);
@@ -99,7 +92,7 @@ std::string python_of_device(const Json& value) {
   auto text = type->get<std::string>();
   if (const Json* const index = member(value, "index"); index != nullptr && index->is_number_integer())
     text += ":" + index->dump();
-  return "torch.device(" + quoted(text) + ")";
+  return "torch.device(" + python_string(text) + ")";
 }
 
 std::string python_of_optional_tensor(const Json& value) {
@@ -149,6 +142,10 @@ std::string python_of(std::string_view kind, const Json& value) {
   return "...";
 }
 
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
 // An argument is an object with one member that says what it is.
 std::optional<std::pair<std::string, const Json*>> only_member(const Json& argument) {
   if (!argument.is_object() || argument.size() != 1) return std::nullopt;
@@ -156,12 +153,6 @@ std::optional<std::pair<std::string, const Json*>> only_member(const Json& argum
 }
 
 }  // namespace
-
-bool is_python_name(std::string_view name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
-  const bool letters = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  return letters && std::ranges::find(keywords, name) == keywords.end();
-}
 
 std::string python_of_argument(const Json& argument) {
   const auto only = only_member(argument);
@@ -222,9 +213,9 @@ std::string python_of_target(std::string_view target) {
   while (true) {
     const std::size_t dot = target.find('.');
     const std::string part(target.substr(0, dot));
-    if (is_python_name(part)) {
+    if (is_identifier(part)) {
       out += out.empty() ? part : "." + part;
-    } else if (!out.empty() && std::ranges::find(keywords, part) != keywords.end()) {
+    } else if (!out.empty() && is_word(part)) {
       out = "getattr(" + out + ", \"" + part + "\")";
     } else {
       return {};

@@ -3,13 +3,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 namespace fullgraph::graphs {
-
-// Is this a name that Python takes?
-bool is_python_name(std::string_view name);
 
 // One argument of the schema ({"as_tensor": {"name": "x"}}); "..." for what cannot be written.
 std::string python_of_argument(const nlohmann::json& argument);

@@ -9,6 +9,7 @@
 
 #include "analyzer/graphs/export_values.h"
 #include "analyzer/graphs/frames.h"
+#include "analyzer/graphs/printable.h"
 
 namespace fullgraph::graphs {
 namespace {
@@ -151,7 +152,7 @@ class Writer {
     for (const Json& input : part(node, "inputs")) {
       constexpr int keyword = 2;  // schema.py, ArgumentKind.KEYWORD
       const std::string name = text_of(part(input, "name"));
-      const bool by_name = part(input, "kind") == keyword && is_python_name(name);
+      const bool by_name = part(input, "kind") == keyword && is_identifier(name);
       arguments += (arguments.empty() ? "" : ", ") + (by_name ? name + " = " : "") +
                    python_of_argument(part(input, "arg"));
     }
@@ -182,7 +183,7 @@ class Writer {
 
   static std::string own_name(const Json& node, const std::string& otherwise) {
     std::string name = text_of(part(node, "name"));
-    return is_python_name(name) ? name : otherwise;
+    return is_identifier(name) ? name : otherwise;
   }
 
   static std::string annotated(const std::string& name, const Json& graph) {
@@ -196,7 +197,7 @@ class Writer {
     for (const Json& input : part(node, "inputs")) {
       const Json& graph = part(part(input, "arg"), "as_graph");
       const std::string name = text_of(part(graph, "name"));
-      if (is_python_name(name)) out.emplace_back(name, &part(graph, "graph"));
+      if (is_identifier(name)) out.emplace_back(name, &part(graph, "graph"));
     }
     return out;
   }
@@ -220,7 +221,7 @@ class Writer {
         result = &mutation;
       }
       const std::string name = text_of(part(part(*result, "arg"), "name"));
-      if (is_python_name(changed) && is_python_name(name)) line(indent + changed + ".copy_(" + name + ")");
+      if (is_identifier(changed) && is_identifier(name)) line(indent + changed + ".copy_(" + name + ")");
     }
   }
 

@@ -4,13 +4,10 @@
 #include <cctype>
 #include <optional>
 
+#include "analyzer/graphs/printable.h"
+
 namespace fullgraph::graphs {
 namespace {
-
-bool is_identifier(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
 
 bool is_dotted(std::string_view text) {
   while (true) {
@@ -25,15 +22,6 @@ bool is_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
          text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "'";
 }
 
 // The parts of a comma-separated list; brackets and quotes hold together what is inside of them.
@@ -67,7 +55,7 @@ std::string value_of(std::string_view text, int depth = 0) {
   }
   if (text == "None" || text == "True" || text == "False" || is_number(text)) return std::string(text);
   if (text.starts_with("torch.") && is_dotted(text)) return std::string(text);
-  return quoted(text);  // strings and devices are printed without quotes
+  return python_string(text);  // strings and devices are printed without quotes
 }
 
 // One node: `%name : [num_users=1] = opcode[target=target](args = (…), kwargs = {…})`.

@@ -1,0 +1,163 @@
+// Which reader a file is for.
+#include "analyzer/graphs/graph.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <utility>
+
+#include "analyzer/graphs/archive.h"
+#include "analyzer/graphs/break_log.h"
+#include "analyzer/graphs/exported_program.h"
+#include "analyzer/graphs/fx_text.h"
+#include "analyzer/python/parse.h"
+
+namespace fullgraph::graphs {
+namespace {
+
+constexpr std::string_view old_document = "serialized_exported_program.json";
+
+bool is_archive(const std::string& path) {
+  std::array<char, 4> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
+  return bytes == "PK\x03\x04" || bytes == "PK\x05\x06";
+}
+
+std::vector<std::string> documents_of(const Archive& archive) {
+  if (archive.has(old_document)) return {std::string(old_document)};
+  std::vector<std::string> out;
+  for (std::string& name : archive.names_in("models/")) {
+    if (name.ends_with(".json")) out.push_back(std::move(name));
+  }
+  return out;
+}
+
+Result<Format> format_of_archive(const Archive& archive) {
+  if (!documents_of(archive).empty()) return Format::ExportedProgram;
+  if (!archive.names_in("data/aotinductor/").empty()) return Format::CompiledPackage;
+  if (archive.has("constants.pkl") && !archive.names_in("code/").empty()) return Format::TorchScript;
+  if (archive.has("data.pkl")) return Format::PickledModule;
+  return std::unexpected(archive.error("", ErrorKind::Syntax, "is an archive, but none that torch has written"));
+}
+
+Result<Format> format_of_text(std::string_view text, const std::string& shown) {
+  if (is_structured_trace(text)) return Format::StructuredTrace;
+  if (holds_graph_breaks(text)) return Format::GraphBreakLog;
+  if (holds_fx_text(text)) return Format::FxText;
+  return std::unexpected(Error{ErrorKind::Syntax, "holds neither a graph nor a log of graph breaks",
+                               ErrorLocation{.file = shown}});
+}
+
+Result<Graphs> read_exported_archive(const Archive& archive, const std::string& shown) {
+  Graphs out;
+  out.format = Format::ExportedProgram;
+  for (const std::string& member : documents_of(archive)) {
+    auto document = archive.read(member);
+    if (!document) return std::unexpected(document.error());
+    auto text = read_exported_program(*document, shown, member);
+    if (!text) return std::unexpected(text.error());
+    // Several models of one archive are modules of their own.
+    if (!out.texts.empty()) text->module += "_" + std::to_string(out.texts.size());
+    out.texts.push_back(std::move(*text));
+  }
+  return out;
+}
+
+Result<Graphs> read_archive(const std::string& path, const std::string& shown) {
+  auto archive = Archive::open(path, shown);
+  if (!archive) return std::unexpected(archive.error());
+  const auto format = format_of_archive(*archive);
+  if (!format) return std::unexpected(format.error());
+  if (*format == Format::ExportedProgram) return read_exported_archive(*archive, shown);
+  Graphs nothing;
+  nothing.format = *format;
+  return nothing;
+}
+
+Result<Graphs> read_text(const std::string& path, const std::string& shown) {
+  const auto source = python::read_source(path, shown);
+  if (!source) return std::unexpected(source.error());
+  std::string_view text = (*source)->text();
+  const auto format = format_of_text(text, shown);
+  if (!format) return std::unexpected(format.error());
+  std::string payloads;
+  if (*format == Format::StructuredTrace) text = payloads = payloads_of(text);
+  Graphs out = read_fx_text(text);
+  out.format = *format;
+  // What a log says of a break is more than what the graphs show.
+  std::vector<RecordedBreak> said = read_graph_breaks(text);
+  for (RecordedBreak& shown_by_graph : out.breaks) {
+    const bool known = std::ranges::any_of(said, [&](const RecordedBreak& one) {
+      return one.where.file == shown_by_graph.where.file && one.where.line == shown_by_graph.where.line;
+    });
+    if (!known) said.push_back(std::move(shown_by_graph));
+  }
+  out.breaks = std::move(said);
+  return out;
+}
+
+}  // namespace
+
+Result<Format> format_of(const std::string& path, const std::string& shown) {
+  if (is_archive(path)) {
+    auto archive = Archive::open(path, shown);
+    if (!archive) return std::unexpected(archive.error());
+    return format_of_archive(*archive);
+  }
+  const auto source = python::read_source(path, shown);
+  if (!source) return std::unexpected(source.error());
+  return format_of_text((*source)->text(), shown);
+}
+
+Result<Graphs> read(const std::string& path, const std::string& shown) {
+  return is_archive(path) ? read_archive(path, shown) : read_text(path, shown);
+}
+
+std::string_view name_of(Format format) {
+  switch (format) {
+    case Format::ExportedProgram:
+      return "exported program";
+    case Format::TorchScript:
+      return "TorchScript archive";
+    case Format::PickledModule:
+      return "pickled module";
+    case Format::StateDict:
+      return "state dict";
+    case Format::CompiledPackage:
+      return "AOTInductor package";
+    case Format::FxText:
+      return "FX text";
+    case Format::GraphBreakLog:
+      return "log of graph breaks";
+    case Format::StructuredTrace:
+      return "structured trace";
+  }
+  return "";
+}
+
+std::string_view blind_spots_of(Format format) {
+  switch (format) {
+    case Format::ExportedProgram:
+      return "torch.export keeps no requires_grad calls, no tensor hooks, no non-reentrant checkpoints and nothing that "
+             "Python did beside the tensors; data-dependent branches it refused";
+    case Format::TorchScript:
+      return "TorchScript keeps no backward hooks and no checkpoints; a traced archive keeps only the operators of one "
+             "run, without branches, calls of requires_grad_ or no_grad";
+    case Format::PickledModule:
+      return "a pickle keeps the objects and their hooks, and of the code only names; hooks on tensors are not kept";
+    case Format::StateDict:
+      return "holds tensors and no model";
+    case Format::CompiledPackage:
+      return "holds machine code; lint the exported program that it was made from";
+    case Format::FxText:
+      return "a graph shows what was recorded, not what ended the recording or happened beside it";
+    case Format::GraphBreakLog:
+    case Format::StructuredTrace:
+      return "a log shows what this run reached, under its inputs and its mode";
+  }
+  return "";
+}
+
+}  // namespace fullgraph::graphs
