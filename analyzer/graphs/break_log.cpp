@@ -120,8 +120,8 @@ class Reader {
     found_.reset();
     std::vector<ir::Origin> frames = frames_of(std::exchange(frames_, {}));
     std::erase_if(frames, [](const ir::Origin& frame) { return is_torch_source(frame.file); });
-    if (!frames.empty() && (found.where.line == 0 || (frames.back().file == found.where.file &&
-                                                      frames.back().line == found.where.line))) {
+    if (!frames.empty() &&
+        (found.where.line == 0 || (frames.back().file == found.where.file && frames.back().line == found.where.line))) {
       found.where = std::move(frames.back());
       frames.pop_back();
     }

@@ -125,7 +125,8 @@ std::string python_of(std::string_view kind, const Json& value) {
   if (kind == "as_nested_tensors") return list_of(value, [&](const Json& one) { return list_of(one, named); });
   if (kind == "as_optional_tensor") return python_of_optional_tensor(value);
   if (kind == "as_optional_tensors") return list_of(value, python_of_optional_tensor);
-  if (kind == "as_int" || kind == "as_float" || kind == "as_bool" || kind == "as_string") return python_of_scalar(value);
+  if (kind == "as_int" || kind == "as_float" || kind == "as_bool" || kind == "as_string")
+    return python_of_scalar(value);
   if (kind == "as_ints" || kind == "as_floats" || kind == "as_bools" || kind == "as_strings") return scalars(value);
   if (kind == "as_int_lists" || kind == "as_float_lists") return list_of(value, scalars);
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") return python_of_symbol(value);

@@ -153,8 +153,8 @@ class Writer {
       constexpr int keyword = 2;  // schema.py, ArgumentKind.KEYWORD
       const std::string name = text_of(part(input, "name"));
       const bool by_name = part(input, "kind") == keyword && is_identifier(name);
-      arguments += (arguments.empty() ? "" : ", ") + (by_name ? name + " = " : "") +
-                   python_of_argument(part(input, "arg"));
+      arguments +=
+          (arguments.empty() ? "" : ", ") + (by_name ? name + " = " : "") + python_of_argument(part(input, "arg"));
     }
     write_results(node, graph, indent, target + "(" + arguments + ")");
   }
@@ -269,8 +269,7 @@ bool is_wanted(const Json& key) {
 
 Result<Text> read_exported_program(std::string_view document, const std::string& shown, const std::string& member) {
   const auto failure = [&](std::string message) {
-    return std::unexpected(
-        Error{ErrorKind::Syntax, member + ": " + std::move(message), ErrorLocation{.file = shown}});
+    return std::unexpected(Error{ErrorKind::Syntax, member + ": " + std::move(message), ErrorLocation{.file = shown}});
   };
   constexpr int deepest_json = 2000;
   bool too_deep = false;

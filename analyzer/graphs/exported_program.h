@@ -1,8 +1,8 @@
 // The JSON of an exported program → FX text, as `print_readable()` would show it.
 //
-// Sources: torch/_export/serde/schema.py (schema 8.x of torch 2.13; older ones have the same fields). Of an archive only
-// this document is read. What the loader of torch does when it runs the program is written as statements: mutations of
-// inputs and buffers are `copy_` at the end.
+// Sources: torch/_export/serde/schema.py (schema 8.x of torch 2.13; older ones have the same fields). Of an archive
+// only this document is read. What the loader of torch does when it runs the program is written as statements:
+// mutations of inputs and buffers are `copy_` at the end.
 #pragma once
 
 #include <string>

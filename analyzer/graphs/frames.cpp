@@ -63,7 +63,7 @@ std::vector<ir::Origin> frames_of(std::string_view traceback) {
 
 bool is_torch_source(std::string_view path) {
   constexpr std::array<std::string_view, 10> folders = {
-      "site-packages/torch/", "dist-packages/torch/", "/torch/nn/", "/torch/utils/", "/torch/autograd/",
+      "site-packages/torch/", "dist-packages/torch/", "/torch/nn/", "/torch/utils/",  "/torch/autograd/",
       "/torch/_dynamo/",      "/torch/_functorch/",   "/torch/fx/", "/torch/export/", "/torch/_higher_order_ops/"};
   for (const std::string_view folder : folders) {
     if (path.find(folder) != std::string_view::npos) return true;

@@ -1,5 +1,5 @@
-// FX text: what `print_readable()`, `gm.code`, `str(gm.graph)` and TORCH_LOGS print of a graph, alone or in the middle of
-// a log.
+// FX text: what `print_readable()`, `gm.code`, `str(gm.graph)` and TORCH_LOGS print of a graph, alone or in the middle
+// of a log.
 //
 // It is Python but for what stands around it. The text that comes out has the graphs at the lines where they stand in
 // the file and nothing else, so that a place in it is a place in the file.

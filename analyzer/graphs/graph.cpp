@@ -46,8 +46,8 @@ Result<Format> format_of_text(std::string_view text, const std::string& shown) {
   if (is_structured_trace(text)) return Format::StructuredTrace;
   if (holds_graph_breaks(text)) return Format::GraphBreakLog;
   if (holds_fx_text(text)) return Format::FxText;
-  return std::unexpected(Error{ErrorKind::Syntax, "holds neither a graph nor a log of graph breaks",
-                               ErrorLocation{.file = shown}});
+  return std::unexpected(
+      Error{ErrorKind::Syntax, "holds neither a graph nor a log of graph breaks", ErrorLocation{.file = shown}});
 }
 
 Result<Graphs> read_exported_archive(const Archive& archive, const std::string& shown) {
@@ -140,7 +140,8 @@ std::string_view name_of(Format format) {
 std::string_view blind_spots_of(Format format) {
   switch (format) {
     case Format::ExportedProgram:
-      return "torch.export keeps no requires_grad calls, no tensor hooks, no non-reentrant checkpoints and nothing that "
+      return "torch.export keeps no requires_grad calls, no tensor hooks, no non-reentrant checkpoints and nothing "
+             "that "
              "Python did beside the tensors; data-dependent branches it refused";
     case Format::TorchScript:
       return "TorchScript keeps no backward hooks and no checkpoints; a traced archive keeps only the operators of one "

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/ir/source.h"
+#include "analyzer/ir/source_map.h"
 #include "analyzer/ir/symbol.h"
 
 namespace fullgraph::ir {
@@ -236,10 +237,20 @@ struct SyntaxError {
   std::string message;
 };
 
+// What a text stands for that no author has written.
+enum class Recording : std::uint8_t {
+  None,         // an author's source
+  Graph,        // an exported program or FX text: operators on tensors, in the order in which they were recorded
+  TorchScript,  // code of a TorchScript archive
+  Pickle,       // the objects of an archive
+};
+
 struct Module {
   std::shared_ptr<const SourceFile> source;
-  std::string name;         // dotted module name ("pkg.mod"; "pkg" for pkg/__init__.py)
-  bool is_package = false;  // an __init__.py
+  Recording recording = Recording::None;
+  std::shared_ptr<const SourceMap> map;  // of a recording: back to the author's sources; null for a source
+  std::string name;                      // dotted module name ("pkg.mod"; "pkg" for pkg/__init__.py)
+  bool is_package = false;               // an __init__.py
 
   std::vector<Expr> exprs;
   std::vector<Stmt> stmts;

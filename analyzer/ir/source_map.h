@@ -17,9 +17,10 @@ struct Origin {
   std::uint32_t column = 0;  // from 1, in code points; 0: the whole line
   std::string function;      // its name, unqualified; may be empty
   std::string code;          // the line as it was; may be empty
-  std::string through;       // what of torch stood between this line and the record of it ("torch/utils/checkpoint.py",
-                             // "method_descriptor.__bool__"); may be empty
-  std::string module;        // path of the module whose forward it was ("encoder.layers.0"); may be empty
+  // What of torch stood between this line and the record of it ("torch/utils/checkpoint.py",
+  // "method_descriptor.__bool__"); may be empty
+  std::string through = {};
+  std::string module = {};  // path of the module whose forward it was ("encoder.layers.0"); may be empty
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
@@ -31,6 +32,10 @@ class SourceMap {
   // Null where nothing is remembered.
   [[nodiscard]] const Origin* at(std::uint32_t offset) const;
   [[nodiscard]] bool empty() const { return rows_.empty(); }
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const Origin& origin : origins_) visit(origin);
+  }
 
  private:
   struct Row {

@@ -33,4 +33,8 @@ std::optional<std::string> encode(std::string_view text, Coding coding);
 std::shared_ptr<const ir::Module> parse(std::shared_ptr<const ir::SourceFile> source, std::string name,
                                         bool is_package);
 
+// The same for a text that stands for something recorded. Below any of these modules there may be others.
+std::shared_ptr<const ir::Module> parse_recording(std::shared_ptr<const ir::SourceFile> source, std::string name,
+                                                  ir::Recording recording, std::shared_ptr<const ir::SourceMap> map);
+
 }  // namespace fullgraph::python

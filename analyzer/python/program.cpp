@@ -139,7 +139,8 @@ struct Program::Impl {
     linted_names.clear();
     linted_paths.clear();
     for (std::size_t index = 0; index < files.size(); ++index) {
-      const ModuleName name = module_name_of(files[index].path);
+      ModuleName name = module_name_of(files[index].path);
+      if (files[index].module != nullptr) name.name = files[index].module->name;
       add_root(name.search_root);
       if (!files[index].readable) continue;
       linted_names.try_emplace(name.name, index);

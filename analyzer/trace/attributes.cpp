@@ -172,7 +172,22 @@ Value Interpreter::lookup_builtin(Symbol name) {
 
 // ------------------------------------------------------------------------------------------------ names outside
 
+// TorchScript keeps torch's own classes below its root, and second copies of a class apart:
+// "__torch__.torch.nn.modules.linear.___torch_mangle_1.Linear"
+static std::string without_script_root(std::string_view name) {
+  constexpr std::string_view root = "__torch__.", mangled = "___torch_mangle_";
+  name.remove_prefix(root.size());
+  std::string out;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('.'), name.size());
+    if (!name.starts_with(mangled)) out += (out.empty() ? "" : ".") + std::string(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return out;
+}
+
 Value Interpreter::external(const std::string& full) {
+  if (full.starts_with("__torch__.torch.")) return external(without_script_root(full));
   std::string name(profile_.canonical(full));
   auto found = externals_.find(name);
   if (found != externals_.end()) return found->second;

@@ -64,7 +64,8 @@ Value Interpreter::call(Value callee, Arguments& arguments) {
       return function;
     }
     default:
-      return heap_.unknown;
+      // What a graph calls and nobody knows, a submodule most of all, makes tensors of tensors.
+      return in_recording() && traced() ? heap_.tensor(Origin::Intermediate) : heap_.unknown;
   }
 }
 
@@ -604,6 +605,19 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
 
 // ------------------------------------------------------------------------------------------------ unknown arguments
 
+// FX text:  x: "f32[3, s0]"      one letter or two for the kind of number, then its bits
+static std::optional<Dtype> dtype_of_annotation(std::string_view written) {
+  const std::size_t digits = written.find_first_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos || written.find('[') == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view letters = written.substr(0, digits);
+  if (letters == "f" || letters == "bf") return Dtype::Float;
+  if (letters == "i" || letters == "u") return Dtype::Int;
+  if (letters == "b") return Dtype::Bool;
+  if (letters == "c") return Dtype::Complex;
+  return std::nullopt;
+}
+
 Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annotation, const Sym* name) {
   if (!annotation) return heap_.symbolic(name);
   const Expr& expr = module.expr(annotation);
@@ -649,7 +663,11 @@ Value Interpreter::value_from_annotation(const ir::Module& module, ExprId annota
       break;
     case ExprKind::String: {
       std::string_view written = expr.name.text();
-      if (written.find("Tensor") != std::string_view::npos && written.find('[') == std::string_view::npos) {
+      if (const auto dtype = dtype_of_annotation(written)) {
+        result = tensor(*dtype);
+      } else if (written.starts_with("Sym(")) {
+        result = heap_.typed(Kind::Int, name);
+      } else if (written.find("Tensor") != std::string_view::npos && written.find('[') == std::string_view::npos) {
         result = tensor(Dtype::Unknown);
         if (written.find("None") != std::string_view::npos) result = heap_.join(result, heap_.none);
       } else if (written.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
@@ -772,6 +790,8 @@ Value Interpreter::parameter_value(FunctionObject* function, const ir::Param& pa
         break;
     }
   }
+  if (function->module->recording == ir::Recording::Graph && param.name.text() != "self")
+    return heap_.tensor(Origin::Input);
   if (root && (!standard || standard->kind == Kind::None) && is_likely_tensor(function, receiver, param)) {
     Value tensor = heap_.tensor(Origin::Input);
     return standard ? heap_.join(tensor, standard) : tensor;

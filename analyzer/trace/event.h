@@ -41,6 +41,15 @@ enum class EventKind : std::uint8_t {
   DisabledCall,   // a call of a torch.compiler.disable()d function
   SkippedCall,    // a call of a function that Dynamo skips; `callee`
   Unsupported,    // anything else that breaks, told apart by gb_id; `callee` and `detail` say what
+  // what only a recorded graph shows
+  HostCopy,            // a tensor is copied to the host, or the host waits for the device; `callee`
+  InputMutated,        // an operator changes one of the graph's inputs; `callee`
+  BakedConstant,       // what the recording machine's state was is part of the graph; `callee`, `detail`
+  SpecialisedBranch,   // of a branch on a tensor's value only the side that was taken was recorded
+  ExportedCheckpoint,  // a reentrant checkpoint, recorded as a region without gradients
+  DroppedHook,         // a backward hook that the module had and the archive does not; `subject`
+  TorchScriptModule,   // the archive holds a module that Dynamo does not trace
+  RecordedBreak,       // a run broke here; `gb_id`, `detail` as it said them
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients
   Hazard,             // other hazards, told apart by `callee`

@@ -74,6 +74,10 @@ void Interpreter::leave_frames() {
 }
 
 std::string Interpreter::text(Span span) const {
+  // What a recording says there was made up by whoever recorded it; its author knows the line that it came from.
+  if (in_recording()) {
+    if (const ir::Origin* const origin = origin_at(span); origin && !origin->code.empty()) return origin->code;
+  }
   return one_line(*frame_->module, span);
 }
 

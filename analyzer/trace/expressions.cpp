@@ -291,6 +291,9 @@ Value Interpreter::lookup_global(EnvObject* globals, ir::Symbol name) {
       if (value) return value;
     }
   }
+  if (globals->module && globals->module->recording != ir::Recording::None) {
+    if (Value value = recorded_global(name)) return value;
+  }
   if (Value value = lookup_builtin(name)) return value;
   for (const std::string& source : globals->star_externals) return external(source + "." + std::string(name.text()));
   if (name == names::name) {

@@ -222,6 +222,7 @@ class Interpreter {
   void reset();  // after a root
   void in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body);
   Arguments unknown_arguments(FunctionObject* function, std::size_t skip, ClassObject* receiver = nullptr);
+  Arguments unknown_arguments_of(Value callable);
   void trace_uncalled(CompiledObject* compiled);
 
   // ---- statements.cpp
@@ -396,6 +397,19 @@ class Interpreter {
   Value call_stdlib(const std::string& name, Arguments& arguments, bool& known);
   Value call_regex(std::string_view name, const Arguments& arguments);
   Value call_torch(const std::string& name, Arguments& arguments);
+  // Of recorded graphs; null: nothing special.
+  Value recorded_global(ir::Symbol name);
+  Value call_recorded(const std::string& name, Arguments& arguments);
+  Value call_operator(std::string_view name, Arguments& arguments);
+  Value call_higher_order(std::string_view name, Arguments& arguments);
+  Value call_script_function(std::string_view name, Arguments& arguments);
+  Value call_body(Value body, const std::vector<Value>& operands, ir::Span span);
+  Value index_by_tensors(Arguments& arguments);
+  void report_recorded(EventKind kind, std::string_view callee, const Arguments& arguments, std::string detail = {});
+  void report_frozen_state(std::string_view name, const Arguments& arguments);
+  void report_archive(InstanceObject* root);
+  [[nodiscard]] const ir::Origin* origin_at(ir::Span span) const;
+  [[nodiscard]] bool in_recording() const { return frame_->module->recording != ir::Recording::None; }
   Value call_native(NativeObject* native, Arguments& arguments);
   Value string_method(StrObject* string, std::string_view name, Arguments& arguments);
   Value sequence_method(SequenceObject* sequence, std::string_view name, Arguments& arguments);

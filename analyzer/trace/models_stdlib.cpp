@@ -51,6 +51,9 @@ Value Interpreter::einops_result(std::string_view module, std::string_view funct
 
 Value Interpreter::call_external(ExternalObject* function, Arguments& arguments) {
   const std::string& name = function->name;
+  if (in_recording()) {
+    if (Value result = call_recorded(name, arguments)) return result;
+  }
   if (name.starts_with("builtins.")) {
     std::string_view plain = std::string_view(name).substr(9);
     if (plain == "super" && arguments.positional.size() == 1)

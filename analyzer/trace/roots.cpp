@@ -101,6 +101,27 @@ Arguments Interpreter::unknown_arguments(FunctionObject* function, std::size_t s
   return arguments;
 }
 
+// Of a callable that nobody has been seen to call.
+Arguments Interpreter::unknown_arguments_of(Value callable) {
+  FunctionObject* function = nullptr;
+  ClassObject* receiver = nullptr;
+  if (callable->kind == Kind::Function) function = as<FunctionObject>(callable);
+  if (callable->kind == Kind::Method && as<MethodObject>(callable)->function->kind == Kind::Function) {
+    function = as<FunctionObject>(as<MethodObject>(callable)->function);
+    receiver = class_of(as<MethodObject>(callable)->self);
+  }
+  if (callable->kind == Kind::Instance) {
+    receiver = as<InstanceObject>(callable)->cls;
+    Value forward = class_attribute(receiver, as<InstanceObject>(callable)->module ? names::forward : names::call);
+    if (forward && forward->kind == Kind::Function) function = as<FunctionObject>(forward);
+  }
+  if (function) return unknown_arguments(function, callable->kind == Kind::Function ? 0 : 1, receiver);
+  Arguments open;
+  open.more_positional = open.more_keywords = true;
+  open.more_element = heap_.root_argument;
+  return open;
+}
+
 void Interpreter::trace_module_root(const ir::Module& module, ir::ClassId id) {
   in_module(module, [&](PyModuleObject*) {
     auto found = class_objects_.find(&module.cls(id));
@@ -312,7 +333,9 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     }
     auto& items = as<SequenceObject>(result)->items;
     Value callable = items[0];
+    if (callable->kind == Kind::Instance) report_archive(as<InstanceObject>(callable));
     Arguments arguments;
+    if (items.size() == 1) arguments = unknown_arguments_of(callable);
     arguments.module = module;
     if (items.size() > 1 && (items[1]->kind == Kind::Tuple || items[1]->kind == Kind::List)) {
       arguments.positional = as<SequenceObject>(items[1])->items;

@@ -60,6 +60,7 @@ void run_on_large_stacks(unsigned count, const std::function<void(unsigned)>& bo
 struct ModuleFacts {
   bool compiles = false;                                           // mentions torch.compile
   std::vector<ModuleRoot> roots;                                   // classes with a forward of their own
+  std::vector<ir::FunctionId> graphs;                              // forwards without a class, as `gm.code` has them
   std::vector<std::pair<ir::ClassId, const ir::Function*>> heirs;  // methods of classes that may inherit one
   std::unordered_set<ir::Symbol> called;                           // names that are called somewhere
   std::vector<ir::FunctionId> sets_up;  // functions that register hooks, checkpoint or compile
@@ -105,6 +106,8 @@ ModuleFacts facts_of(const ir::Module& module) {
     const ir::Function& function = module.functions[i];
     if (function.name == names::forward && function.owner && !function.parent)
       result.roots.push_back({&module, function.owner, &function});
+    if (function.name == names::forward && !function.owner && module.recording == ir::Recording::Graph)
+      result.graphs.push_back({static_cast<std::uint32_t>(i)});
   }
   auto has_forward = [&](ir::ClassId cls) {
     return std::ranges::any_of(result.roots, [&](const ModuleRoot& root) { return root.cls == cls; });
@@ -231,6 +234,15 @@ Outcome trace(python::Program& program, const profile::Profile& profile, const O
   pass(heirs.size(), 3ull << 32, total,
        [&](Interpreter& interpreter, std::size_t i) { interpreter.trace_module_root(*heirs[i].module, heirs[i].cls); });
   outcome.roots = outer.size() + inner.size() + heirs.size();
+
+  std::vector<std::pair<std::size_t, ir::FunctionId>> graphs;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    for (const ir::FunctionId graph : facts[i].graphs) graphs.emplace_back(i, graph);
+  }
+  pass(graphs.size(), 4ull << 32, total, [&](Interpreter& interpreter, std::size_t i) {
+    interpreter.trace_function_root(*modules[graphs[i].first], graphs[i].second);
+  });
+  outcome.roots += graphs.size();
 
   // Code that is not traced but sets things up.
   std::vector<std::size_t> scanned;

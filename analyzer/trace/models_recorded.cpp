@@ -1,0 +1,307 @@
+// What recorded graphs are written in: operators by the names of their schemas, higher-order operators that run other
+// graphs, TorchScript's own functions, and names that stand for something without an import.
+//
+// A recorded graph is what one run of export, scripting or Dynamo has made of a model. Some of what the model did left
+// only a trace in it ("fingerprints"); these are told here, as events like any others.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "analyzer/trace/interpreter.h"
+#include "analyzer/trace/names.h"
+
+namespace fullgraph::trace {
+
+using ir::Span;
+using ir::Symbol;
+
+namespace {
+
+constexpr std::string_view operators = "torch.ops.", aten = "torch.ops.aten.", higher_order = "torch.ops.higher_order.",
+                           prim = "torch.ops.prim.";
+
+// Names that code without imports uses: of FX text, and of TorchScript (torch/csrc/jit/frontend/builtin_functions.cpp,
+// torch/csrc/jit/serialization/import_source.cpp).
+struct GlobalName {
+  std::string_view name, stands_for;
+};
+constexpr std::array<GlobalName, 20> global_names = {{{"torch", "torch"},
+                                                      {"operator", "operator"},
+                                                      {"math", "math"},
+                                                      {"collections", "collections"},
+                                                      {"device", "torch.device"},
+                                                      {"ops", "torch.ops"},
+                                                      {"__torch__", "__torch__"},
+                                                      {"Tensor", "torch.Tensor"},
+                                                      {"Module", "torch.nn.Module"},
+                                                      {"List", "typing.List"},
+                                                      {"Dict", "typing.Dict"},
+                                                      {"Tuple", "typing.Tuple"},
+                                                      {"Optional", "typing.Optional"},
+                                                      {"Union", "typing.Union"},
+                                                      {"Final", "typing.Annotated"},
+                                                      {"Any", "typing.Any"},
+                                                      {"annotate", "torch.jit.annotate"},
+                                                      {"unchecked_cast", "torch.jit.annotate"},
+                                                      {"uninitialized", "torch.jit.uninitialized"},
+                                                      {"CONSTANTS", "CONSTANTS"}}};
+
+bool is_flag(Value value, bool wanted) {
+  return value && value->kind == Kind::Bool && value->known && as<BoolObject>(value)->value == wanted;
+}
+
+bool is_body(Value value) {
+  return value->kind == Kind::Class || (value->kind == Kind::Instance && as<InstanceObject>(value)->module);
+}
+
+Arguments without_first(const Arguments& arguments, std::size_t count) {
+  Arguments rest = arguments;
+  const auto erase = [count](auto& list) {
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(count, list.size())));
+  };
+  erase(rest.positional);
+  erase(rest.positional_spans);
+  return rest;
+}
+
+// In-place operators end in one underscore; `__and__` does not count.
+bool is_in_place(std::string_view op) {
+  return op.ends_with('_') && !op.ends_with("__");
+}
+
+// "cuda:0": a device by its number is one of the machine that recorded it.
+bool is_numbered_device(Value value) {
+  return value && value->kind == Kind::Str && value->known &&
+         as<StrObject>(value)->value.find(':') != std::string::npos;
+}
+
+}  // namespace
+
+const ir::Origin* Interpreter::origin_at(Span span) const {
+  return frame_->module->map ? frame_->module->map->at(span.begin) : nullptr;
+}
+
+Value Interpreter::recorded_global(Symbol name) {
+  for (const GlobalName& known : global_names) {
+    if (name.text() == known.name) return module_value(std::string(known.stands_for));
+  }
+  if (name.text() == "inf" || name.text() == "nan") return heap_.typed(Kind::Float);
+  return nullptr;
+}
+
+Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) {
+  if (name.starts_with(higher_order)) return call_higher_order(std::string_view(name).substr(higher_order.size()), arguments);
+  if (name.starts_with(aten)) {
+    const std::string_view op = std::string_view(name).substr(aten.size());
+    return call_operator(op.substr(0, op.find('.')), arguments);
+  }
+  if (name.starts_with(prim)) return call_script_function(std::string_view(name).substr(prim.size()), arguments);
+  if (name.starts_with(operators)) return heap_.tensor(Origin::Intermediate);
+  if (name == "builtins.object.__new__") {
+    Value cls = arguments.get(0, {});
+    if (!cls) return heap_.unknown;
+    if (cls->kind == Kind::External) cls = external_class(as<ExternalObject>(cls)->name);
+    return cls->kind == Kind::Class ? some_instance(as<ClassObject>(cls), nullptr) : heap_.unknown;
+  }
+  if (name == "torch.jit.annotate") {
+    Value value = arguments.get(1, {});
+    return value ? value : heap_.unknown;
+  }
+  if (name == "torch.jit.uninitialized") return heap_.unknown;
+  if (name == "torch.device") return arguments.get(0, {});
+  // TorchScript calls every operator as a function: torch.item(x), torch.requires_grad_(h).
+  constexpr std::string_view torch = "torch.";
+  const Value first = arguments.get(0, {});
+  const bool plain = name.starts_with(torch) && name.find('.', torch.size()) == std::string::npos;
+  if (plain && frame_->module->recording == ir::Recording::TorchScript && first && first->kind == Kind::Tensor)
+    return call_operator(std::string_view(name).substr(torch.size()), arguments);
+  return nullptr;
+}
+
+// `op`: the name of the schema without namespace and overload.
+Value Interpreter::call_operator(std::string_view op, Arguments& arguments) {
+  Value first = arguments.get(0, {});
+  const ir::Origin* const origin = origin_at(arguments.span);
+  // What is checked while the graph runs was a condition of recording it.
+  if (op.starts_with("_assert") || op.starts_with("sym_constrain_range")) return heap_.none;
+  if (op.starts_with("sym_")) return heap_.typed(Kind::Int);
+  report_frozen_state(op, arguments);
+  if (!first || first->kind != Kind::Tensor) {
+    const std::string name = "torch." + std::string(op);
+    const profile::Callable* callable = profile_.callable(name);
+    return callable ? call_torch(name, arguments) : heap_.tensor(Origin::Intermediate);
+  }
+  auto* tensor = as<TensorObject>(first);
+  if (op == "item" || op == "_local_scalar_dense") {
+    if (origin && origin->through.ends_with("__bool__")) {
+      report_recorded(EventKind::SpecialisedBranch, "torch.Tensor.__bool__", arguments);
+      return heap_.typed(Kind::Bool);
+    }
+    Arguments none;
+    none.span = arguments.span;
+    none.module = arguments.module;
+    return tensor_method(tensor, "item", none);
+  }
+  // Since 2.0 a module's full backward hook is put between the module and its surroundings by a view of its tensors.
+  if (op == "view_as" && arguments.get(1, "other") == first) {
+    Event hook = event(EventKind::ModuleBackwardHook, arguments.span);
+    hook.gb_id = "GB0083";
+    hook.subject = origin && !origin->module.empty() ? origin->module : text(arguments.span);
+    hook.detail = "the export recorded the hook as a view of a tensor as itself, and lost what it does";
+    emit(std::move(hook));
+    return first;
+  }
+  if (op == "index") return index_by_tensors(arguments);
+  if (is_in_place(op) && op != "requires_grad_" && op != "detach_" && tensor->origin == Origin::Input &&
+      !tensor->parameter)
+    report_recorded(EventKind::InputMutated, op, arguments);
+  const std::string as_method = "torch.Tensor." + std::string(op), as_function = "torch." + std::string(op);
+  if (op == "cpu" || op == "to" || op == "_to_copy") {
+    const Value device = op == "_to_copy" ? arguments.keyword("device") : arguments.get(1, "device");
+    const bool to_host = op == "cpu" || (device && device->kind == Kind::Str && device->known &&
+                                         as<StrObject>(device)->value == "cpu");
+    if (to_host) report_recorded(EventKind::HostCopy, op, arguments);
+  }
+  if (profile_.callable(as_method) || op == "requires_grad_") {
+    Arguments rest = without_first(arguments, 1);
+    return tensor_method(tensor, op, rest);
+  }
+  const profile::Callable* callable = profile_.callable(as_function);
+  if (callable) return call_torch(as_function, arguments);
+  return heap_.tensor(Origin::Intermediate);
+}
+
+// aten.index(x, [mask, None, rows]): x[mask, :, rows]
+Value Interpreter::index_by_tensors(Arguments& arguments) {
+  Value indices = arguments.get(1, "indices");
+  if (!indices || (indices->kind != Kind::List && indices->kind != Kind::Tuple))
+    return heap_.tensor(Origin::Intermediate);
+  std::vector<Value> parts = as<SequenceObject>(indices)->items;
+  return tensor_index(as<TensorObject>(arguments.positional.front()), heap_.sequence(Kind::Tuple, std::move(parts)),
+                      arguments.span);
+}
+
+// Recorded while training: the operator goes on as if it were, whatever `eval()` says of the model later.
+void Interpreter::report_frozen_state(std::string_view op, const Arguments& arguments) {
+  struct Flag {
+    std::string_view op;
+    std::size_t index;
+    std::string_view name;
+  };
+  // aten/src/ATen/native/native_functions.yaml
+  constexpr std::array<Flag, 8> flags = {{{"dropout", 2, "train"},
+                                          {"dropout_", 2, "train"},
+                                          {"feature_dropout", 2, "train"},
+                                          {"alpha_dropout", 2, "train"},
+                                          {"feature_alpha_dropout", 2, "train"},
+                                          {"native_dropout", 2, "train"},
+                                          {"rrelu", 3, "training"},
+                                          {"batch_norm", 5, "training"}}};
+  for (const Flag& flag : flags) {
+    if (op == flag.op && is_flag(arguments.get(flag.index, flag.name), true))
+      report_recorded(EventKind::BakedConstant, op, arguments, "training");
+  }
+  for (const Value value : {arguments.keyword("device"), arguments.get(1, {})}) {
+    if (!is_numbered_device(value)) continue;
+    report_recorded(EventKind::BakedConstant, op, arguments, as<StrObject>(value)->value);
+    return;
+  }
+}
+
+void Interpreter::report_recorded(EventKind kind, std::string_view callee, const Arguments& arguments,
+                                  std::string detail) {
+  if (!traced()) return;
+  Event result = event(kind, arguments.span);
+  result.callee = callee;
+  result.subject = text(arguments.span);
+  result.detail = std::move(detail);
+  emit(std::move(result));
+}
+
+Value Interpreter::call_body(Value body, const std::vector<Value>& operands, Span span) {
+  if (body->kind == Kind::Class) body = some_instance(as<ClassObject>(body), nullptr);
+  Arguments arguments;
+  arguments.positional = operands;
+  arguments.positional_spans.assign(operands.size(), span);
+  arguments.span = span;
+  arguments.module = frame_->module;
+  return call(body, arguments);
+}
+
+Value Interpreter::call_higher_order(std::string_view name, Arguments& arguments) {
+  std::vector<Value> bodies, operands;
+  const auto collect = [&](Value value) {
+    (is_body(value) ? bodies : operands).push_back(value);
+  };
+  for (Value value : arguments.positional) {
+    if ((value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact) {
+      for (Value item : as<SequenceObject>(value)->items) collect(item);
+    } else {
+      collect(value);
+    }
+  }
+  if (name == "tag_activation_checkpoint" && !bodies.empty()) {
+    if (bodies.front()->kind == Kind::Class)
+      arguments.positional.front() = some_instance(as<ClassObject>(bodies.front()), nullptr);
+    return checkpoint(arguments, "torch.utils.checkpoint.checkpoint");
+  }
+  if (name == "register_hook") return operands.empty() ? heap_.unknown : operands.front();
+  const Value outer_grad = grad_mode_;
+  if (name == "wrap_with_set_grad_enabled" && !operands.empty()) {
+    const ir::Origin* const origin = origin_at(arguments.span);
+    const bool no_gradients = is_flag(operands.front(), false);
+    if (no_gradients && origin && origin->through.find("checkpoint") != std::string::npos)
+      report_recorded(EventKind::ExportedCheckpoint, "torch.utils.checkpoint.checkpoint", arguments);
+    grad_mode_ = operands.front();
+    operands.erase(operands.begin());
+  }
+  if (name == "cond" && !operands.empty()) operands.erase(operands.begin());  // the condition
+  Value result = nullptr;
+  for (Value body : bodies) {
+    Value one = call_body(body, operands, arguments.span);
+    result = result ? heap_.join(result, one) : one;
+  }
+  grad_mode_ = outer_grad;
+  return result ? result : heap_.unknown;
+}
+
+// ops.prim.…: what Python's own syntax and attributes became.
+Value Interpreter::call_script_function(std::string_view name, Arguments& arguments) {
+  if (name == "RaiseException") {
+    raise_exception("Exception", arguments.span);
+    return heap_.unknown;
+  }
+  if (name == "requires_grad" || name.starts_with("is_")) return heap_.typed(Kind::Bool);
+  if (name == "device") return heap_.typed(Kind::Str);
+  if (name == "NumToTensor") return heap_.tensor(Origin::Intermediate);
+  return heap_.unknown;
+}
+
+// What the archive as a whole tells: it is TorchScript, and its modules had hooks.
+void Interpreter::report_archive(InstanceObject* root) {
+  if (frame_->module->recording != ir::Recording::Pickle || !root->cls->module ||
+      root->cls->module->recording != ir::Recording::TorchScript)
+    return;
+  const ir::Module* const module = root->cls->module;
+  Value forward = class_attribute(root->cls, names::forward);
+  const bool has_code = forward && forward->kind == Kind::Function;
+  const Span place = has_code ? as<FunctionObject>(forward)->function->name_span : root->cls->cls->name_span;
+  const auto about = [&](EventKind kind, std::string subject) {
+    Event result = event(kind, place);
+    result.where.module = module;
+    result.subject = std::move(subject);
+    result.traced = false;
+    return result;
+  };
+  Event script = about(EventKind::TorchScriptModule, root->cls->name);
+  script.gb_id = "GB4695";
+  emit(std::move(script));
+  static const Symbol flag = Symbol::intern("_is_full_backward_hook");
+  each_module(root, [&](InstanceObject* child, const std::string& path) {
+    Value full = child->attributes.get(flag);
+    if (!full || full->kind != Kind::Bool) return;
+    emit(about(EventKind::DroppedHook, path));
+  });
+}
+
+}  // namespace fullgraph::trace
