@@ -9,6 +9,7 @@
 
 #include "cli/environment.h"
 #include "cli/invalid_source.h"
+#include "cli/merge_recordings.h"
 #include "cli/relocate.h"
 #include "cli/suppression.h"
 #include "rules/rule.h"
@@ -55,6 +56,11 @@ Analysis::Analysis(const CheckOptions& options, const std::string& working_direc
       progress_(progress),
       timing_(timing) {
   for (std::size_t i = 0; i < sources_.size(); ++i) by_shown_[sources_[i].shown] = i;
+  for (const SourcePath& source : sources_) {
+    const auto recorded = source.given ? is_recording(source) : Result<bool>(false);
+    is_recording_.push_back(!recorded || *recorded);
+    if (!recorded) recording_errors_.push_back(recorded.error());
+  }
 }
 
 const SourcePath* Analysis::source(const std::string& shown) const {
@@ -69,6 +75,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   // demand.
   load(texts, jobs);
   timing_.lap("load");
+  if (!recordings_) look_at_recordings(jobs);
 
   // What happens in traced code, as events that judge nothing.
   trace(jobs);
@@ -79,10 +86,14 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   events_.clear();
   add_invalid_sources();
   keep_linted();
+  merge_recordings();
 
   // Rules that are switched off go before comments are looked at, so that no comment counts as needed by them.
   select();
+  set_elsewhere_apart();
   suppress();
+  std::ranges::move(elsewhere_, std::back_inserter(found_.list));
+  elsewhere_.clear();
   sort();
   timing_.lap("judge");
   return std::move(found_);
@@ -103,7 +114,9 @@ void Analysis::load(const Texts& texts, unsigned jobs) {
   program_->set_opaque({"torch", "numpy"});
   std::vector<python::Program::Input> inputs;
   inputs.reserve(sources_.size());
-  for (const SourcePath& source : sources_) {
+  for (std::size_t at = 0; at < sources_.size(); ++at) {
+    const SourcePath& source = sources_[at];
+    if (is_recording_[at]) continue;
     const auto text = texts_.find(source.path);
     if (text != texts_.end()) {
       inputs.push_back({source.path, source.shown, &text->second});
@@ -180,6 +193,52 @@ void Analysis::keep_linted() {
   }
 }
 
+void Analysis::look_at_recordings(unsigned jobs) {
+  recordings_.emplace();
+  for (std::size_t at = 0; at < sources_.size(); ++at) {
+    if (!is_recording_[at]) continue;
+    const bool failed = std::ranges::any_of(
+        recording_errors_, [&](const Error& error) { return error.where && error.where->file == sources_[at].shown; });
+    if (failed) continue;
+    auto recording = look_at_recording(sources_[at], working_directory_, environment_, settings_, jobs);
+    if (recording)
+      recordings_->push_back(std::move(*recording));
+    else
+      recording_errors_.push_back(recording.error());
+  }
+  timing_.lap("recordings");
+}
+
+void Analysis::merge_recordings() {
+  found_.errors.insert(found_.errors.end(), recording_errors_.begin(), recording_errors_.end());
+  if (recordings_->empty()) return;
+  LintedSources linted;
+  for (const python::Program::File& file : program_->files()) {
+    if (file.module != nullptr) linted.push_back(file.module->source);
+  }
+  for (const Recording& recording : *recordings_) {
+    found_.roots += recording.roots;
+    found_.notes.push_back(fmt::format("{} is {}: {}", recording.file->shown, graphs::name_of(recording.format),
+                                       graphs::blind_spots_of(recording.format)));
+    merge_findings(found_.list, recording.findings, linted);
+    const LoggedBreaks breaks = merge_breaks(found_.list, recording, linted, working_directory_, *environment_.profile);
+    if (breaks.logged == 0) continue;
+    found_.notes.push_back(
+        fmt::format("{} tells of {} graph breaks: {} found in the sources as well, {} only at run time",
+                    recording.file->shown, breaks.logged, breaks.confirmed, breaks.only_at_run_time));
+  }
+}
+
+// Comments and texts are there for sources that were linted only.
+void Analysis::set_elsewhere_apart() {
+  const auto first = std::ranges::stable_partition(found_.list, [this](const Diagnostic& finding) {
+    const auto at = by_shown_.find(finding.place.source->path());
+    return at != by_shown_.end() && !is_recording_[at->second];
+  });
+  elsewhere_.assign(std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
+  found_.list.erase(first.begin(), first.end());
+}
+
 // A fix that would change a file that was not given is advice.
 void Analysis::drop_fixes_elsewhere(Diagnostic& finding) const {
   for (Fix& fix : finding.fixes) {
@@ -212,7 +271,9 @@ bool Analysis::take(Diagnostic& finding, const RuleChoice& choice) const {
 void Analysis::select() {
   std::vector<Diagnostic> out;
   for (Diagnostic& finding : found_.list) {
-    const SourcePath& source = *this->source(finding.place.source->path());
+    // What only a recording knows of is judged by the configuration of the recording.
+    const SourcePath* const linted = this->source(finding.place.source->path());
+    const SourcePath& source = linted != nullptr ? *linted : *this->source(finding.roots.front());
     const RuleChoice& choice = choice_of(source);
     if (choice.enabled(finding.code, source.path) && take(finding, choice)) out.push_back(std::move(finding));
   }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "analyzer/trace/trace.h"
 #include "cli/discovery.h"
 #include "cli/options.h"
+#include "cli/recordings.h"
 #include "cli/selection.h"
 #include "cli/timing.h"
 #include "rules/diagnostic.h"
@@ -36,6 +38,7 @@ struct Findings {
   std::vector<Error> errors;     // what could not be looked at
   std::size_t roots = 0;         // traced
   std::size_t suppressed = 0;
+  std::vector<std::string> notes;  // what cannot be seen in the files given, one sentence each
 };
 
 class Analysis {
@@ -57,6 +60,9 @@ class Analysis {
   void trace(unsigned jobs);
   void add_invalid_sources();
   void keep_linted();
+  void look_at_recordings(unsigned jobs);
+  void merge_recordings();
+  void set_elsewhere_apart();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
   const RuleChoice& choice_of(const SourcePath& source);
   bool take(Diagnostic& finding, const RuleChoice& choice) const;
@@ -75,7 +81,11 @@ class Analysis {
   Timing& timing_;
   std::unordered_map<std::string, std::size_t> by_shown_;
   std::map<const Config*, std::unique_ptr<RuleChoice>> choices_;
+  std::vector<bool> is_recording_;                    // of each source
+  std::optional<std::vector<Recording>> recordings_;  // no repair changes them: looked at once
+  std::vector<Error> recording_errors_;
   // Of the present run
+  std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of
   Texts texts_;
   std::unique_ptr<python::Program> program_;
   std::vector<trace::Event> events_;

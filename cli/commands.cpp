@@ -9,11 +9,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/graphs/graph.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/python/parse.h"
 #include "analyzer/python/program.h"
 #include "cli/discovery.h"
 #include "cli/nearest.h"
+#include "cli/recordings.h"
 #include "reports/report.h"
 #include "rules/rule.h"
 
@@ -232,15 +234,45 @@ int show_version(const Command& command) {
   return print("fullgraph " FULLGRAPH_VERSION "\n") ? exit_clean : exit_error;
 }
 
+namespace {
+
+std::string as_dumped(const std::shared_ptr<const ir::Module>& module, bool text) {
+  return text ? std::string(module->source->text()) : ir::dump(*module);
+}
+
+// Each text that stands for a part of the recording, under its name.
+Result<std::string> dump_recording(const SourcePath& file, bool text) {
+  auto graphs = graphs::read(file.path, file.shown);
+  if (!graphs) return std::unexpected(graphs.error());
+  std::string out;
+  for (graphs::Text& part : graphs->texts) {
+    const std::string shown = part.member.empty() ? file.shown : file.shown + "/" + part.member;
+    auto source = python::make_source(std::move(part.text), shown);
+    if (!source) return std::unexpected(source.error());
+    if (graphs->texts.size() > 1) out += "# " + shown + "\n";
+    out += as_dumped(python::parse(std::move(*source), part.module, false), text);
+  }
+  return out;
+}
+
+Result<std::string> dump_file(const SourcePath& file, bool text) {
+  const auto recorded = is_recording(file);
+  if (!recorded) return std::unexpected(recorded.error());
+  if (*recorded) return dump_recording(file, text);
+  auto source = python::read_source(file.path, file.shown);
+  if (!source) return std::unexpected(source.error());
+  const python::ModuleName name = python::module_name_of(file.path);
+  return as_dumped(python::parse(std::move(*source), name.name, name.is_package), text);
+}
+
+}  // namespace
+
 int dump(const Command& command, const std::string& working_directory) {
   const std::string path = absolute_path(command.file, working_directory);
-  auto source = python::read_source(path, shown_path(path, working_directory));
-  if (!source) {
-    print_error(source.error());
-    return exit_error;
-  }
-  const python::ModuleName name = python::module_name_of(path);
-  return print(ir::dump(*python::parse(std::move(*source), name.name, name.is_package))) ? exit_clean : exit_error;
+  const auto out = dump_file({.path = path, .shown = shown_path(path, working_directory)}, command.dump_text);
+  if (out) return print(*out) ? exit_clean : exit_error;
+  print_error(out.error());
+  return exit_error;
 }
 
 }  // namespace fullgraph::cli

@@ -523,7 +523,8 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   CLI::App* dump = app.add_subcommand("dump", "Print the intermediate representation of a file");
   bool ir = false;
   dump->add_flag("--ir", ir, "The program representation (default)");
-  dump->add_option("file", out.file, "Python source")->type_name("FILE")->required();
+  dump->add_flag("--text", out.dump_text, "The Python text that the file is, or that stands for a recorded graph");
+  dump->add_option("file", out.file, "Python source or recorded graph")->type_name("FILE")->required();
   CLI::App* version = app.add_subcommand("version", "Print the version");
   for (CLI::App* command : {rule_command, config_command, version}) {
     command->add_option("--output-format", format, "text or json")->type_name("FORMAT");

@@ -49,6 +49,7 @@ struct Command {
   bool coverage = false;            // rule --coverage
   bool json = false;                // rule, config, version: --output-format json
   std::string file;                 // dump
+  bool dump_text = false;           // dump --text
   std::string text;                 // Print: --help and --version
 };
 

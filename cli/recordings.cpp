@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/graphs/frames.h"
 #include "analyzer/python/parse.h"
 #include "analyzer/python/program.h"
 #include "analyzer/trace/trace.h"
@@ -21,9 +22,11 @@ ir::Recording recording_of(const graphs::Graphs& graphs, const graphs::Text& tex
   return graphs.format == graphs::Format::TorchScript ? ir::Recording::TorchScript : ir::Recording::Graph;
 }
 
-// torch's own code in an archive of TorchScript: the profile knows better what it does.
-bool is_of_torch(const graphs::Text& text) {
-  return text.module.starts_with("__torch__.torch.");
+// torch's own code in an archive of TorchScript: the profile knows better what it does, unless a recording has made one
+// straight line of it, with the state of the moment as constants.
+bool is_known_better(const graphs::Text& text) {
+  return text.module.starts_with("__torch__.torch.") &&
+         (!text.module.starts_with("__torch__.torch.nn.modules.") || text.text.find("\n    if ") != std::string::npos);
 }
 
 class Look {
@@ -61,7 +64,7 @@ class Look {
     program_.set_opaque({"torch", "numpy"});
     std::vector<python::Program::Input> inputs;
     for (graphs::Text& text : texts) {
-      if (is_of_torch(text)) continue;
+      if (is_known_better(text)) continue;
       const std::string below = text.member.empty() ? "" : "/" + text.member;
       auto source = python::make_source(std::move(text.text), file_.shown + below);
       if (!source) return std::unexpected(source.error());
@@ -89,11 +92,27 @@ class Look {
     }
     finding.roots = {file_.shown};
     if (!modules_.contains(recorded.source.get())) return;
-    if (move(finding.place, finding.function))
-      finding.related.push_back({recorded, "recorded in " + file_.shown + " as"});
-    for (Fix& fix : finding.fixes) fix.edits.clear();  // of text that nobody wrote
-    std::erase_if(finding.path, [&](const PathStep& step) { return step.place.source == finding.place.source &&
-                                                                   step.place.span == finding.place.span; });
+    for (Fix& fix : finding.fixes) {  // of text that nobody wrote
+      fix.applicability = Applicability::Display;
+      fix.edits.clear();
+    }
+    if (!move(finding.place, finding.function)) return;
+    if (graphs::is_torch_source(finding.place.source->path())) move_to_caller(finding);
+    finding.related.push_back({recorded, "recorded in " + file_.shown + " as"});
+    std::erase_if(finding.path, [&](const PathStep& step) {
+      return step.place.source == finding.place.source && step.place.span == finding.place.span;
+    });
+  }
+
+  // Out of torch's own code, to the line of the author's that called it.
+  static void move_to_caller(Diagnostic& finding) {
+    const auto step = std::ranges::find_if(finding.path.rbegin(), finding.path.rend(), [](const PathStep& one) {
+      return one.place.source != nullptr && !graphs::is_torch_source(one.place.source->path());
+    });
+    if (step == finding.path.rend()) return;
+    finding.place = step->place;
+    finding.function = step->function;
+    finding.path.erase(std::prev(step.base()), finding.path.end());
   }
 
   bool move(Place& place, std::string& function) {
@@ -121,7 +140,8 @@ bool ends_with_any(const std::string& path, std::span<const std::string_view> su
 
 Result<bool> is_recording(const SourcePath& source) {
   constexpr std::array<std::string_view, 3> of_python = {".py", ".pyi", ".pyw"};
-  constexpr std::array<std::string_view, 8> of_recordings = {".pt", ".pt2", ".pth", ".ts", ".ptl", ".bin", ".txt", ".log"};
+  constexpr std::array<std::string_view, 8> of_recordings = {".pt",  ".pt2", ".pth", ".ts",
+                                                             ".ptl", ".bin", ".txt", ".log"};
   if (ends_with_any(source.path, of_python)) return false;
   const auto format = graphs::format_of(source.path, source.shown);
   if (format) return true;

@@ -16,15 +16,15 @@ namespace fullgraph::cli {
 
 struct Environment;  // analysis.h
 
-// Is it a recording rather than a Python source? By its content; the names of Python's own files are believed. Error: it
-// has the name of a recording, or the start of an archive, and is none.
+// Is it a recording rather than a Python source? By its content; the names of Python's own files are believed. Error:
+// it has the name of a recording, or the start of an archive, and is none.
 Result<bool> is_recording(const SourcePath& source);
 
 // What a recording has to say.
 struct Recording {
   const SourcePath* file = nullptr;
   graphs::Format format = graphs::Format::FxText;
-  std::vector<Diagnostic> findings;             // where the author wrote it, where that is remembered
+  std::vector<Diagnostic> findings;  // where the author wrote it, where that is remembered
   std::vector<graphs::RecordedBreak> breaks;
   std::size_t roots = 0;
 };

@@ -31,7 +31,8 @@ void RememberedSources::remember(const ir::Origin& origin) {
   Remembered& file = files_[origin.file];
   std::string& line = file.lines[origin.line];
   std::string code = origin.code;
-  std::ranges::replace_if(code, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+  std::ranges::replace_if(
+      code, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
   if (code.size() > line.size()) line = std::move(code);
   file.source.reset();
 }

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analyzer/python/parse.h"
+#include "cli/statement_lines.h"
 #include "reports/position.h"
 #include "reports/report.h"
-#include "rules/layout.h"
 #include "rules/rule.h"
 
 namespace fullgraph::cli {
@@ -24,28 +23,9 @@ struct Lines {
   unsigned first = 0, last = 0;
 };
 
-// The lines of the innermost statement around a place; of a compound statement its header. What the parser does not
-// make a statement of is the place itself.
 Lines statement_at(const Place& place, const Witnesses& witnesses) {
-  const reports::Position position = reports::position_of(place);
-  Lines out{witnesses.path_of_finding(std::string(position.file)), position.line, position.end_line};
-  if (place.source == nullptr) return out;
-  const auto module = python::parse(place.source, "module", false);
-  const auto spots = rules::Layout(*module).around(place.span);
-  if (spots.empty()) return out;
-  const ir::StmtId id = spots.back().id;
-  const ir::Span span = module->stmt(id).span;
-  std::uint32_t end = span.end;
-  for (const rules::OwnedBlock& block : rules::blocks_of(*module, id)) {
-    if (block.block.count == 0) continue;
-    end = std::min(end, module->stmt(module->stmt_lists[block.block.first]).span.begin);
-  }
-  out.first = place.source->position(span.begin).line;
-  // The header of a compound statement ends on the line above its first statement, unless they share one.
-  out.last = place.source->position(end).line;
-  if (end != span.end && out.last > out.first) --out.last;
-  out.last = std::max({out.last, out.first, position.line});
-  return out;
+  const StatementLines lines = statement_lines(place);
+  return {witnesses.path_of_finding(std::string(reports::position_of(place).file)), lines.first, lines.last};
 }
 
 bool meets(const Lines& lines, unsigned first, unsigned last) {

@@ -60,6 +60,8 @@ Json finding_of(const Diagnostic& finding, const std::string& fingerprint) {
     out["related"].push_back(std::move(entry));
   }
   out["fingerprint"] = fingerprint;
+  if (finding.evidence != Evidence::Static)
+    out["evidence"] = finding.evidence == Evidence::Confirmed ? "confirmed" : "run-time";
   return out;
 }
 

@@ -41,8 +41,9 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
   diagnostic.message =
       event.detail == "training"
-          ? "`" + event.callee + "` was recorded in training mode and stays in it, whatever `eval()` says; record the model "
-            "after `eval()`"
+          ? "`" + event.callee +
+                "` was recorded in training mode and stays in it, whatever `eval()` says; record the model "
+                "after `eval()`"
           : "the device `" + event.detail + "` is part of the recorded graph; take it from an input";
   context.report(std::move(diagnostic));
 }
@@ -50,14 +51,14 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 }  // namespace
 
 extern const Rule baked_state{.info = {.code = "FG706",
- .name = "baked-state",
- .summary = "A recorded graph holds the state of the machine that recorded it",
- .severity = Severity::Hazard,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                       .name = "baked-state",
+                                       .summary = "A recorded graph holds the state of the machine that recorded it",
+                                       .severity = Severity::Hazard,
+                                       .gb_ids = "",
+                                       .fix = FixAvailability::None,
+                                       .since = "0.1.0",
+                                       .documentation = documentation},
+                              .events = events,
+                              .check = check};
 
 }  // namespace fullgraph::rules

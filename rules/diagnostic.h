@@ -19,6 +19,13 @@ enum class Severity : std::uint8_t {
   Info,     // about the lint run, or what breaks only against the defaults of constructors; never fails it
 };
 
+// What tells of it.
+enum class Evidence : std::uint8_t {
+  Static,     // a look at the code
+  Confirmed,  // that, and a run that broke there
+  RunTime,    // a run alone
+};
+
 struct Place {
   std::shared_ptr<const ir::SourceFile> source;
   ir::Span span;
@@ -69,6 +76,7 @@ struct Diagnostic {
   std::vector<PathStep> path;      // outermost first; from one of the roots
   std::vector<Related> related;
   std::vector<Fix> fixes;  // the best first
+  Evidence evidence = Evidence::Static;
 };
 
 // May the fixer make it, with unsafe fixes or without?

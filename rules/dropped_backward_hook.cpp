@@ -1,5 +1,5 @@
-// FG704: TorchScript keeps forward hooks and drops backward hooks without a word. The flag that tells full hooks from old
-// ones stays behind and gives it away.
+// FG704: TorchScript keeps forward hooks and drops backward hooks without a word. The flag that tells full hooks from
+// old ones stays behind and gives it away.
 #include <array>
 
 #include "rules/wording.h"
@@ -37,24 +37,24 @@ constexpr std::array events{trace::EventKind::DroppedHook};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = (event.subject.empty() ? std::string("the module itself")
-                                              : "the module " + named(event.subject, "")) +
-                       " carried a backward hook when it was scripted, and the archive does not: its gradients differ from "
-                       "the Python model's; register hooks after loading, on parameters";
+  diagnostic.message =
+      (event.subject.empty() ? std::string("the module itself") : "the module " + named(event.subject, "")) +
+      " carried a backward hook when it was scripted, and the archive does not: its gradients differ from "
+      "the Python model's; register hooks after loading, on parameters";
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
 extern const Rule dropped_backward_hook{.info = {.code = "FG704",
- .name = "dropped-backward-hook",
- .summary = "Scripting has dropped a backward hook",
- .severity = Severity::Hazard,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                                 .name = "dropped-backward-hook",
+                                                 .summary = "Scripting has dropped a backward hook",
+                                                 .severity = Severity::Hazard,
+                                                 .gb_ids = "",
+                                                 .fix = FixAvailability::None,
+                                                 .since = "0.1.0",
+                                                 .documentation = documentation},
+                                        .events = events,
+                                        .check = check};
 
 }  // namespace fullgraph::rules

@@ -42,22 +42,24 @@ constexpr std::array events{trace::EventKind::ExportedCheckpoint};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = context.diagnostic(info, event);
-  diagnostic.message = "the reentrant checkpoint called here was exported as a region without gradients, so nothing in it or "
-                       "before it learns from the exported program; pass `use_reentrant=False` and export again";
+  diagnostic.message =
+      "the reentrant checkpoint called here was exported as a region without gradients, so nothing in it or "
+      "before it learns from the exported program; pass `use_reentrant=False` and export again";
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
-extern const Rule exported_reentrant_checkpoint{.info = {.code = "FG702",
- .name = "exported-reentrant-checkpoint",
- .summary = "A reentrant checkpoint was exported as a region without gradients",
- .severity = Severity::Error,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+extern const Rule exported_reentrant_checkpoint{
+    .info = {.code = "FG702",
+             .name = "exported-reentrant-checkpoint",
+             .summary = "A reentrant checkpoint was exported as a region without gradients",
+             .severity = Severity::Error,
+             .gb_ids = "",
+             .fix = FixAvailability::None,
+             .since = "0.1.0",
+             .documentation = documentation},
+    .events = events,
+    .check = check};
 
 }  // namespace fullgraph::rules

@@ -37,23 +37,24 @@ constexpr std::array events{trace::EventKind::HostCopy};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = named(event.subject, "the operator") +
-                       " copies a tensor to the host in the middle of the graph, which waits for the device and cannot be "
-                       "captured in a CUDA graph; copy the result behind the compiled call";
+  diagnostic.message =
+      named(event.subject, "the operator") +
+      " copies a tensor to the host in the middle of the graph, which waits for the device and cannot be "
+      "captured in a CUDA graph; copy the result behind the compiled call";
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
 extern const Rule host_copy{.info = {.code = "FG601",
- .name = "host-copy",
- .summary = "A recorded graph copies a tensor to the host",
- .severity = Severity::Hazard,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                     .name = "host-copy",
+                                     .summary = "A recorded graph copies a tensor to the host",
+                                     .severity = Severity::Hazard,
+                                     .gb_ids = "",
+                                     .fix = FixAvailability::None,
+                                     .since = "0.1.0",
+                                     .documentation = documentation},
+                            .events = events,
+                            .check = check};
 
 }  // namespace fullgraph::rules

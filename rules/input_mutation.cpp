@@ -42,23 +42,24 @@ constexpr std::array events{trace::EventKind::InputMutated};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = named(event.subject, "an operator") +
-                       " changes an input of the graph in place, so its caller's tensor changes and CUDA graphs leave the "
-                       "graph out; work on a new tensor";
+  diagnostic.message =
+      named(event.subject, "an operator") +
+      " changes an input of the graph in place, so its caller's tensor changes and CUDA graphs leave the "
+      "graph out; work on a new tensor";
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
 extern const Rule input_mutation{.info = {.code = "FG602",
- .name = "input-mutation",
- .summary = "A recorded graph changes one of its inputs",
- .severity = Severity::Hazard,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                          .name = "input-mutation",
+                                          .summary = "A recorded graph changes one of its inputs",
+                                          .severity = Severity::Hazard,
+                                          .gb_ids = "",
+                                          .fix = FixAvailability::None,
+                                          .since = "0.1.0",
+                                          .documentation = documentation},
+                                 .events = events,
+                                 .check = check};
 
 }  // namespace fullgraph::rules

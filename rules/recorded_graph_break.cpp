@@ -1,5 +1,5 @@
-// FG701: a break that a run has recorded, and that nothing in the sources given told. The one rule whose events come from
-// logs and dumps: there is no code to look at, only what Dynamo said.
+// FG701: a break that a run has recorded, and that nothing in the sources given told. The one rule whose events come
+// from logs and dumps: there is no code to look at, only what Dynamo said.
 #include <array>
 
 #include "rules/wording.h"
@@ -36,22 +36,22 @@ constexpr std::array events{trace::EventKind::RecordedBreak};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = context.diagnostic(info, event);
-  diagnostic.message = "a run broke the graph here" +
-                       (event.detail.empty() ? std::string() : ": " + one_line(event.detail));
+  diagnostic.message =
+      "a run broke the graph here" + (event.detail.empty() ? std::string() : ": " + one_line(event.detail));
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
 extern const Rule recorded_graph_break{.info = {.code = "FG701",
- .name = "recorded-graph-break",
- .summary = "A run broke the graph here",
- .severity = Severity::Error,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                                .name = "recorded-graph-break",
+                                                .summary = "A run broke the graph here",
+                                                .severity = Severity::Error,
+                                                .gb_ids = "",
+                                                .fix = FixAvailability::None,
+                                                .since = "0.1.0",
+                                                .documentation = documentation},
+                                       .events = events,
+                                       .check = check};
 
 }  // namespace fullgraph::rules

@@ -1,5 +1,5 @@
-// FG703: draft export goes through a branch on a tensor's value by taking the side that the example took. What is left is a
-// read of the value by `__bool__`, and an assertion that it is always the same.
+// FG703: draft export goes through a branch on a tensor's value by taking the side that the example took. What is left
+// is a read of the value by `__bool__`, and an assertion that it is always the same.
 #include <array>
 
 #include "rules/wording.h"
@@ -51,14 +51,14 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 }  // namespace
 
 extern const Rule specialised_branch{.info = {.code = "FG703",
- .name = "specialised-branch",
- .summary = "Of a data-dependent branch one side was exported",
- .severity = Severity::Error,
- .gb_ids = "",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                              .name = "specialised-branch",
+                                              .summary = "Of a data-dependent branch one side was exported",
+                                              .severity = Severity::Error,
+                                              .gb_ids = "",
+                                              .fix = FixAvailability::None,
+                                              .since = "0.1.0",
+                                              .documentation = documentation},
+                                     .events = events,
+                                     .check = check};
 
 }  // namespace fullgraph::rules

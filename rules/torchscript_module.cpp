@@ -1,5 +1,5 @@
-// FG705: true of each TorchScript archive, so only a note. As a submodule of compiled code it costs the whole frame around
-// it.
+// FG705: true of each TorchScript archive, so its findings are notes that fail no run. As a submodule of compiled code
+// it costs the whole frame around it.
 #include <array>
 
 #include "rules/wording.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view documentation = R"(## What it does
 
-Notes that a file is a TorchScript archive.
+Notes that a file is a TorchScript archive. The note alone fails no run.
 
 ## Why is this bad?
 
@@ -37,22 +37,23 @@ constexpr std::array events{trace::EventKind::TorchScriptModule};
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = context.diagnostic(info, event);
   diagnostic.severity = Severity::Info;
-  diagnostic.message = "TorchScript is not compiled: called by compiled code this module ends the graph and its caller runs "
-                       "eagerly; build it from its Python source";
+  diagnostic.message =
+      "TorchScript is not compiled: called by compiled code this module ends the graph and its caller runs "
+      "eagerly; build it from its Python source";
   context.report(std::move(diagnostic));
 }
 
 }  // namespace
 
 extern const Rule torchscript_module{.info = {.code = "FG705",
- .name = "torchscript-module",
- .summary = "TorchScript modules cannot be compiled",
- .severity = Severity::Info,
- .gb_ids = "GB4695",
- .fix = FixAvailability::None,
- .since = "0.1.0",
- .documentation = documentation},
- .events = events,
- .check = check};
+                                              .name = "torchscript-module",
+                                              .summary = "TorchScript modules cannot be compiled",
+                                              .severity = Severity::Hazard,
+                                              .gb_ids = "GB4695",
+                                              .fix = FixAvailability::None,
+                                              .since = "0.1.0",
+                                              .documentation = documentation},
+                                     .events = events,
+                                     .check = check};
 
 }  // namespace fullgraph::rules

@@ -105,8 +105,10 @@ class Writer {
     const std::string indent(static_cast<std::size_t>(depth) * 4, ' ');
     unmapped();
     line(indent + "class " + name + "(torch.nn.Module):");
-    line(indent + "    def forward(self" + parameters(graph) + "):");
     const std::string body = indent + std::string(8, ' ');
+    const Attributes attributes = signature == nullptr ? Attributes() : attributes_of(*signature);
+    line(indent + "    def forward(self" + parameters(graph, attributes) + "):");
+    for (const auto& [input, attribute] : attributes) line(body + input + " = " + attribute);
     for (const Json& node : part(graph, "nodes")) write_node(node, graph, body);
     unmapped();
     if (signature != nullptr) write_mutations(*signature, body);
@@ -119,10 +121,38 @@ class Writer {
     }
   }
 
-  static std::string parameters(const Json& graph) {
+  // Inputs of the graph that the caller does not give: parameters, buffers and constants, by the attribute of the
+  // module that they are, as `program.module()` has them.
+  using Attributes = std::map<std::string, std::string>;
+  static Attributes attributes_of(const Json& signature) {
+    Attributes out;
+    for (const Json& spec : part(signature, "input_specs")) {
+      for (const auto& [kind, key] : {std::pair("parameter", "parameter_name"), std::pair("buffer", "buffer_name"),
+                                      std::pair("tensor_constant", "tensor_constant_name")}) {
+        const Json& input = part(spec, kind);
+        const std::string name = text_of(part(part(input, "arg"), "name"));
+        if (is_identifier(name)) out[name] = python_of_attribute(text_of(part(input, key)));
+      }
+    }
+    return out;
+  }
+
+  // "layers.0.weight" → `getattr(self.layers, "0").weight`
+  static std::string python_of_attribute(std::string_view path) {
+    std::string out = "self";
+    while (!path.empty()) {
+      const std::string name(path.substr(0, path.find('.')));
+      out = is_identifier(name) ? out + "." + name : "getattr(" + out + ", " + python_string(name) + ")";
+      path.remove_prefix(std::min(name.size() + 1, path.size()));
+    }
+    return out;
+  }
+
+  static std::string parameters(const Json& graph, const Attributes& attributes) {
     std::string out;
     for (const Json& input : part(graph, "inputs")) {
       for (const std::string& name : names_of_output(input)) {
+        if (attributes.contains(name)) continue;
         if (name.empty()) throw Unreadable{"an input of the graph has a name that Python does not take"};
         const bool is_number = input.contains("as_sym_int");
         const std::string annotation =

@@ -2,14 +2,17 @@
 #include "analyzer/graphs/graph.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <utility>
+
+#include <sys/stat.h>
 
 #include "analyzer/graphs/archive.h"
 #include "analyzer/graphs/break_log.h"
 #include "analyzer/graphs/exported_program.h"
 #include "analyzer/graphs/fx_text.h"
+#include "analyzer/graphs/pickled_module.h"
+#include "analyzer/graphs/torchscript.h"
 #include "analyzer/python/parse.h"
 
 namespace fullgraph::graphs {
@@ -17,12 +20,24 @@ namespace {
 
 constexpr std::string_view old_document = "serialized_exported_program.json";
 
-bool is_archive(const std::string& path) {
-  std::array<char, 4> start{};
+// The first bytes of a file; fewer where it has no more or cannot be read.
+std::string start_of(const std::string& path, std::size_t most) {
+  std::string bytes(most, '\0');
   std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
-  return bytes == "PK\x03\x04" || bytes == "PK\x05\x06";
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+enum class Container { Archive, LegacySave, Text };
+
+Container container_of(const std::string& path) {
+  struct stat status {};
+  // A pipe has no start that could be read twice.
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return Container::Text;
+  const std::string start = start_of(path, 64);
+  if (start.starts_with("PK\x03\x04") || start.starts_with("PK\x05\x06")) return Container::Archive;
+  return is_legacy_save(start) ? Container::LegacySave : Container::Text;
 }
 
 std::vector<std::string> documents_of(const Archive& archive) {
@@ -70,7 +85,16 @@ Result<Graphs> read_archive(const std::string& path, const std::string& shown) {
   if (!archive) return std::unexpected(archive.error());
   const auto format = format_of_archive(*archive);
   if (!format) return std::unexpected(format.error());
-  if (*format == Format::ExportedProgram) return read_exported_archive(*archive, shown);
+  switch (*format) {
+    case Format::ExportedProgram:
+      return read_exported_archive(*archive, shown);
+    case Format::TorchScript:
+      return read_torchscript(*archive);
+    case Format::PickledModule:
+      return read_saved(*archive);
+    default:
+      break;
+  }
   Graphs nothing;
   nothing.format = *format;
   return nothing;
@@ -101,10 +125,16 @@ Result<Graphs> read_text(const std::string& path, const std::string& shown) {
 }  // namespace
 
 Result<Format> format_of(const std::string& path, const std::string& shown) {
-  if (is_archive(path)) {
-    auto archive = Archive::open(path, shown);
-    if (!archive) return std::unexpected(archive.error());
-    return format_of_archive(*archive);
+  switch (container_of(path)) {
+    case Container::LegacySave:
+      return Format::PickledModule;
+    case Container::Archive: {
+      auto archive = Archive::open(path, shown);
+      if (!archive) return std::unexpected(archive.error());
+      return format_of_archive(*archive);
+    }
+    case Container::Text:
+      break;
   }
   const auto source = python::read_source(path, shown);
   if (!source) return std::unexpected(source.error());
@@ -112,7 +142,16 @@ Result<Format> format_of(const std::string& path, const std::string& shown) {
 }
 
 Result<Graphs> read(const std::string& path, const std::string& shown) {
-  return is_archive(path) ? read_archive(path, shown) : read_text(path, shown);
+  constexpr std::size_t objects = std::size_t{64} << 20;  // they come first, the weights behind them
+  switch (container_of(path)) {
+    case Container::Archive:
+      return read_archive(path, shown);
+    case Container::LegacySave:
+      return read_legacy_save(start_of(path, objects), shown);
+    case Container::Text:
+      break;
+  }
+  return read_text(path, shown);
 }
 
 std::string_view name_of(Format format) {

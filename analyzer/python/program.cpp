@@ -241,6 +241,12 @@ bool Program::is_package(std::string_view dotted) {
   return kind == SearchPath::Kind::Package || kind == SearchPath::Kind::Namespace;
 }
 
+bool Program::holds_below(std::string_view dotted) const {
+  return std::ranges::any_of(impl_->linted_names, [&](const auto& entry) {
+    return entry.first.size() > dotted.size() && entry.first.starts_with(dotted) && entry.first[dotted.size()] == '.';
+  });
+}
+
 std::string Program::absolute_name(const ir::Module& from, std::string_view module, unsigned level) {
   if (level == 0) return std::string(module);
   std::string_view base = from.name;

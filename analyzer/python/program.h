@@ -64,6 +64,9 @@ class Program {
   // Is there a folder without __init__.py (namespace package) or a package of that name?
   bool is_package(std::string_view dotted);
 
+  // Is there a module below this name among the files of `load`?
+  [[nodiscard]] bool holds_below(std::string_view dotted) const;
+
   // "a.b", level 1, name "c" from module m → absolute name ("pkg.a.b.c"-style parent resolution of relative imports);
   // empty when the level leaves the package.
   static std::string absolute_name(const ir::Module& from, std::string_view module, unsigned level);

@@ -187,7 +187,7 @@ static std::string without_script_root(std::string_view name) {
 }
 
 Value Interpreter::external(const std::string& full) {
-  if (full.starts_with("__torch__.torch.")) return external(without_script_root(full));
+  if (full.starts_with("__torch__.torch.") && !program_.holds_below(full)) return external(without_script_root(full));
   std::string name(profile_.canonical(full));
   auto found = externals_.find(name);
   if (found != externals_.end()) return found->second;

@@ -136,7 +136,9 @@ void Interpreter::report_registration(Registration* where, Value hook, std::stri
 void Interpreter::flush_registrations() {
   for (auto& [where, pending] : pending_registrations_) {
     // A hook on the root itself, or on what nothing calls, breaks nothing; without an entry nobody can tell.
-    bool matters = !entry_mode_ || where->broke || pending.kind != EventKind::ModuleBackwardHook;
+    // The code of what a pickle holds may not be there to call it.
+    bool pickled = where->where.module->recording == ir::Recording::Pickle;
+    bool matters = !entry_mode_ || where->broke || pickled || pending.kind != EventKind::ModuleBackwardHook;
     if (!where->removed && matters) events_.push_back(std::move(pending));
   }
   pending_registrations_.clear();

@@ -90,7 +90,8 @@ Value Interpreter::recorded_global(Symbol name) {
 }
 
 Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) {
-  if (name.starts_with(higher_order)) return call_higher_order(std::string_view(name).substr(higher_order.size()), arguments);
+  if (name.starts_with(higher_order))
+    return call_higher_order(std::string_view(name).substr(higher_order.size()), arguments);
   if (name.starts_with(aten)) {
     const std::string_view op = std::string_view(name).substr(aten.size());
     return call_operator(op.substr(0, op.find('.')), arguments);
@@ -101,7 +102,15 @@ Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) 
     Value cls = arguments.get(0, {});
     if (!cls) return heap_.unknown;
     if (cls->kind == Kind::External) cls = external_class(as<ExternalObject>(cls)->name);
-    return cls->kind == Kind::Class ? some_instance(as<ClassObject>(cls), nullptr) : heap_.unknown;
+    if (cls->kind != Kind::Class) return heap_.unknown;
+    InstanceObject* made = some_instance(as<ClassObject>(cls), nullptr);
+    if (!made->module && !as<ClassObject>(cls)->cls) made->module.emplace();  // of a class that is not here
+    return made;
+  }
+  // TorchScript branches on `bool(x)` where its author branched on x.
+  if (name == "builtins.bool" && frame_->module->recording == ir::Recording::TorchScript) {
+    Value value = arguments.get(0, {});
+    return value && value->kind == Kind::Tensor ? value : nullptr;
   }
   if (name == "torch.jit.annotate") {
     Value value = arguments.get(1, {});
@@ -158,9 +167,11 @@ Value Interpreter::call_operator(std::string_view op, Arguments& arguments) {
   const std::string as_method = "torch.Tensor." + std::string(op), as_function = "torch." + std::string(op);
   if (op == "cpu" || op == "to" || op == "_to_copy") {
     const Value device = op == "_to_copy" ? arguments.keyword("device") : arguments.get(1, "device");
-    const bool to_host = op == "cpu" || (device && device->kind == Kind::Str && device->known &&
-                                         as<StrObject>(device)->value == "cpu");
-    if (to_host) report_recorded(EventKind::HostCopy, op, arguments);
+    const bool to_host =
+        op == "cpu" || (device && device->kind == Kind::Str && device->known && as<StrObject>(device)->value == "cpu");
+    // A model that was recorded on a CPU has its inputs' device everywhere; what counts is what the author asked for.
+    const bool asked_for = origin == nullptr || origin->code.find("cpu") != std::string::npos;
+    if (to_host && asked_for) report_recorded(EventKind::HostCopy, op, arguments);
   }
   if (profile_.callable(as_method) || op == "requires_grad_") {
     Arguments rest = without_first(arguments, 1);
@@ -230,9 +241,7 @@ Value Interpreter::call_body(Value body, const std::vector<Value>& operands, Spa
 
 Value Interpreter::call_higher_order(std::string_view name, Arguments& arguments) {
   std::vector<Value> bodies, operands;
-  const auto collect = [&](Value value) {
-    (is_body(value) ? bodies : operands).push_back(value);
-  };
+  const auto collect = [&](Value value) { (is_body(value) ? bodies : operands).push_back(value); };
   for (Value value : arguments.positional) {
     if ((value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact) {
       for (Value item : as<SequenceObject>(value)->items) collect(item);
@@ -277,12 +286,18 @@ Value Interpreter::call_script_function(std::string_view name, Arguments& argume
   return heap_.unknown;
 }
 
-// What the archive as a whole tells: it is TorchScript, and its modules had hooks.
+// What an archive as a whole tells: which of its modules carry hooks, and carried some before they were scripted.
 void Interpreter::report_archive(InstanceObject* root) {
-  if (frame_->module->recording != ir::Recording::Pickle || !root->cls->module ||
-      root->cls->module->recording != ir::Recording::TorchScript)
-    return;
+  if (frame_->module->recording != ir::Recording::Pickle) return;
+  for (Registration* hook : root->module->backward_hooks) hook->removed = true;  // nothing compiled calls the root
+  each_module(root, [this](InstanceObject* child, const std::string& path) {
+    for (auto& [where, pending] : pending_registrations_) {
+      if (std::ranges::find(child->module->backward_hooks, where) != child->module->backward_hooks.end())
+        pending.subject = path;
+    }
+  });
   const ir::Module* const module = root->cls->module;
+  if (module == nullptr || module->recording != ir::Recording::TorchScript) return;
   Value forward = class_attribute(root->cls, names::forward);
   const bool has_code = forward && forward->kind == Kind::Function;
   const Span place = has_code ? as<FunctionObject>(forward)->function->name_span : root->cls->cls->name_span;
@@ -299,8 +314,7 @@ void Interpreter::report_archive(InstanceObject* root) {
   static const Symbol flag = Symbol::intern("_is_full_backward_hook");
   each_module(root, [&](InstanceObject* child, const std::string& path) {
     Value full = child->attributes.get(flag);
-    if (!full || full->kind != Kind::Bool) return;
-    emit(about(EventKind::DroppedHook, path));
+    if (full && full->kind == Kind::Bool) emit(about(EventKind::DroppedHook, path));
   });
 }
 

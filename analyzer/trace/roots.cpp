@@ -333,7 +333,8 @@ Result<void> Interpreter::trace_entry(std::string_view entry) {
     }
     auto& items = as<SequenceObject>(result)->items;
     Value callable = items[0];
-    if (callable->kind == Kind::Instance) report_archive(as<InstanceObject>(callable));
+    if (callable->kind == Kind::Instance && as<InstanceObject>(callable)->module)
+      report_archive(as<InstanceObject>(callable));
     Arguments arguments;
     if (items.size() == 1) arguments = unknown_arguments_of(callable);
     arguments.module = module;

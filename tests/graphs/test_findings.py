@@ -1,0 +1,231 @@
+"""What is found in recorded graphs, at which line of the author's, in every format that torch 2.13 writes.
+
+The expected findings come from the models (hazards.py) and from what each format keeps of them: a hazard that a format
+drops cannot be found in it, and then nothing must be. That the formats keep and drop just this is what the recorder
+(make_recordings.py) shows: it runs with the real torch, in the same test run.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, run_fullgraph
+
+HERE = pathlib.Path(__file__).resolve().parent
+HAZARDS = HERE / "hazards.py"
+MARKS = {
+    name: number
+    for number, line in enumerate(HAZARDS.read_text().splitlines(), 1)
+    for name in re.findall(r"# <([\w-]+)>", line)
+}
+
+# By file: codes and the marks of their lines. FG705 (a note about TorchScript as such) stands in the head of the class.
+EXPECTED = {
+    # Non-strict export keeps the lines of functions called `forward`; strict export the line itself.
+    "Clean.export.pt2": [],
+    "Clean.strict.pt2": [],
+    "Marks.export.pt2": [],  # export drops requires_grad_()
+    "Reads.export.pt2": [("FG402", "item")],
+    "Reads.strict.pt2": [("FG402", "item")],
+    "Reads.decomposed.pt2": [("FG402", "item")],
+    "Helper.export.pt2": [("FG402", "helper-call")],
+    "Helper.strict.pt2": [("FG402", "helper")],
+    "Masks.export.pt2": [("FG403", "mask")],
+    "Masks.strict.pt2": [("FG403", "mask")],
+    "FindsNonzero.export.pt2": [("FG403", "nonzero")],
+    "Copies.export.pt2": [("FG601", "copy")],
+    "SameDevice.export.pt2": [],
+    "ChangesInput.export.pt2": [("FG602", "mutation")],
+    "ChangesOwn.export.pt2": [],
+    "Counts.export.pt2": [],
+    "Drops.export.pt2": [("FG706", "dropout")],
+    "Drops_eval.export.pt2": [],
+    "WithoutGradients.export.pt2": [],
+    "Checkpoints.export.pt2": [("FG702", "reentrant")],
+    "CheckpointsWithoutReentry.export.pt2": [],
+    "Selects.export.pt2": [],
+    "Hooked.export.pt2": [("FG201", "hooked")],
+    "HookedForward.export.pt2": [],
+    "HooksTensor.export.pt2": [],  # export drops hooks of tensors
+    "Chooses.draft.pt2": [("FG703", "branch")],
+    # TorchScript
+    "Clean.script.pt": [],
+    "Marks.script.pt": [],  # of a tensor that requires grad already: nothing changes, and Dynamo traces it
+    "MarksFrozen.script.pt": [("FG102", "marks-frozen")],
+    "Reads.script.pt": [("FG402", "item")],
+    "ReadsCount.script.pt": [("FG402", "count")],
+    "Chooses.script.pt": [("FG401", "branch")],
+    "Prints.script.pt": [("FG501", "print")],
+    "Masks.script.pt": [("FG403", "mask")],
+    "Copies.script.pt": [("FG601", "copy")],
+    "Hooked.script.pt": [("FG704", "Hooked")],
+    "Drops.script.pt": [],  # reads `self.training` when it runs
+    "WithoutGradients.script.pt": [],
+    "Clean.trace.pt": [],
+    "Drops.trace.pt": [("FG706", "dropout")],
+    "Drops_eval.trace.pt": [],
+    "Masks.trace.pt": [("FG403", "mask")],
+    # Pickles: no lines of the author's
+    "Clean.pickle.pt": [],
+    "Hooked.pickle.pt": [("FG201", None)],
+    "Hooked_legacy.pickle.pt": [("FG201", None)],
+    "Clean.weights.pt": [],
+    "Reads.graph.pt": [("FG402", None)],
+    # FX text: symbolic tracing keeps no lines
+    "Reads.code.txt": [("FG402", None)],
+    "Reads.readable.txt": [("FG402", None)],
+    "Reads.lines.txt": [("FG402", None)],
+    "Clean.dynamo.txt": [],
+    "Checkpoints.dynamo.txt": [("FG301", "reentrant")],
+    "CheckpointsWithoutReentry.dynamo.txt": [],
+    "Reads.dynamo.txt": [("FG701", "item")],  # the second graph goes on behind the break
+    # Logs
+    "run.log": [("FG701", "item"), ("FG701", "branch"), ("FG701", "print"), ("FG701", "helper")],
+    "structured.log": [("FG701", "item"), ("FG701", "branch"), ("FG701", "print"), ("FG701", "helper")],
+}
+
+
+def head_of_forward(name):
+    """The line of `def forward` of a class."""
+    lines = HAZARDS.read_text().splitlines()
+    start = lines.index(f"class {name}(nn.Module):")
+    return next(number for number in range(start, len(lines)) if "def forward" in lines[number]) + 1
+
+
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recordings")
+    subprocess.run([sys.executable, HERE / "make_recordings.py", folder], check=True)
+    return folder
+
+
+def test_every_recording_has_expectations(recordings):
+    assert {path.name for path in recordings.iterdir() if path.is_file()} == set(EXPECTED)
+    assert len(EXPECTED) >= 25
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_findings(recordings, name):
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", recordings / name).ok()
+    found = []
+    for finding in result.findings():
+        if finding["code"] == "FG705":
+            assert ".script." in name or ".trace." in name
+            assert finding["severity"] == "info"
+            continue
+        if (ROOT / finding["file"]).resolve() == HAZARDS:
+            found.append((finding["code"], finding["line"]))
+        else:
+            assert name in finding["file"], "what has no line of the author's is shown in the recording itself"
+            found.append((finding["code"], None))
+    expected = [
+        (code, mark and (MARKS[mark] if mark in MARKS else head_of_forward(mark))) for code, mark in EXPECTED[name]
+    ]
+    assert sorted(found, key=str) == sorted(expected, key=str)
+    if ".script." in name or ".trace." in name:
+        assert [finding["code"] for finding in result.findings()].count("FG705") == 1
+    assert result.code == (1 if expected else 0)
+
+
+def test_blind_spots_are_told(recordings):
+    result = run_fullgraph("check", "--isolated", recordings / "Clean.trace.pt").ok()
+    assert result.code == 0
+    assert "keeps only the operators of one run" in result.stderr
+
+
+def test_sources_and_a_log_together(recordings, tmp_path):
+    """What the log confirms says so and keeps its repair; a static finding that no run reached stays as it is."""
+    source = tmp_path / "hazards.py"
+    shutil.copy(HAZARDS, source)  # elsewhere than where the run was
+    result = run_fullgraph(
+        "check", "--isolated", "--output-format", "json", source, recordings / "run.log", cwd=tmp_path
+    ).ok()
+    by_line = {}
+    for finding in result.findings():
+        assert finding["file"] == "hazards.py", "a break of the log is in the source that was given"
+        by_line.setdefault(finding["line"], []).append((finding["code"], finding.get("evidence")))
+    assert by_line[MARKS["item"]] == [("FG402", "confirmed")]
+    assert by_line[MARKS["branch"]] == [("FG401", "confirmed")]
+    assert by_line[MARKS["print"]] == [("FG501", "confirmed")]
+    assert by_line[MARKS["helper"]] == [("FG402", "confirmed")]
+    assert by_line[MARKS["nonzero"]] == [("FG403", None)]  # that model did not run
+    assert "FG701" not in str(by_line)
+    assert "4 found in the sources as well, 0 only at run time" in result.stderr
+
+
+def test_a_break_that_only_the_run_shows(tmp_path):
+    log = tmp_path / "breaks.log"
+    log.write_text(
+        "V1130 19:26:30.657000 5089 torch/_dynamo/symbolic_convert.py:5124] [1/0] [__graph_breaks] "
+        "Graph break in user code at /elsewhere/net.py:3\n"
+        "V1130 19:26:30.657000 5089 torch/_dynamo/symbolic_convert.py:5124] [1/0] [__graph_breaks] "
+        "Graph Break Reason: something that no look at the code shows\n"
+    )
+    (tmp_path / "net.py").write_text("import torch\n\nx = torch.ones(3)\n")
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", "net.py", "breaks.log", cwd=tmp_path).ok()
+    [finding] = result.findings()
+    assert (finding["code"], finding["file"], finding["line"]) == ("FG701", "net.py", 3)
+    assert finding["evidence"] == "run-time"
+
+
+def test_the_same_finding_once(recordings, tmp_path):
+    shutil.copy(HAZARDS, tmp_path / "hazards.py")
+    alone = run_fullgraph("check", "--isolated", "--output-format", "json", "hazards.py", cwd=tmp_path).ok()
+    both = run_fullgraph(
+        "check", "--isolated", "--output-format", "json", "hazards.py", recordings / "Reads.export.pt2", cwd=tmp_path
+    ).ok()
+    key = lambda finding: (finding["file"], finding["line"], finding["code"])  # noqa: E731
+    assert sorted(map(key, both.findings())) == sorted(map(key, alone.findings()))
+    [reads] = [finding for finding in both.findings() if finding["line"] == MARKS["item"]]
+    assert any("Reads.export.pt2" in related["message"] for related in reads["related"])
+
+
+def test_a_comment_in_the_source_suppresses_it(recordings, tmp_path):
+    text = HAZARDS.read_text().replace("# <nonzero>", "# <nonzero>  # fullgraph: ignore[FG403] few rows")
+    (tmp_path / "hazards.py").write_text(text)
+    # The line reads otherwise now: it is another source than the recorded one.
+    other = run_fullgraph(
+        "check", "--isolated", "--select", "FG403", "--output-format", "json", "hazards.py",
+        recordings / "FindsNonzero.export.pt2", cwd=tmp_path,
+    ).ok()  # fmt: skip
+    assert MARKS["nonzero"] in {finding["line"] for finding in other.findings()}
+
+
+def test_select_and_ignore(recordings):
+    for options in (["--select", "FG4"], ["--ignore", "FG702"]):
+        result = run_fullgraph("check", "--isolated", *options, recordings / "Checkpoints.export.pt2").ok()
+        assert result.code == 0
+
+
+def test_text_of_an_exported_program(recordings):
+    """Node for node what torch itself loads from the archive."""
+    torch = pytest.importorskip("torch")
+    for path in sorted(recordings.glob("*.export.pt2")):
+        program = torch.export.load(path)
+        text = run_fullgraph("dump", "--text", path).ok().stdout
+        assert count_nodes(text) == count_graph_nodes(program.graph_module), path.name
+
+
+def count_nodes(text):
+    """Parameters, statements with a value, and the return of each forward; the attributes that stand for lifted inputs
+    are placeholders of the exported graph, and mutations are no nodes of it."""
+    lines = [line.strip() for line in text.splitlines()]
+    inputs = sum(line.count(", ") and len(re.sub(r'"[^"]*"', "", line).split(", ")) - 1 for line in lines if line.startswith("def forward("))
+    assigned = sum(bool(re.match(r'\w+(: "[^"]*")? = ', line)) for line in lines)
+    returned = sum(line.startswith("return ") for line in lines)
+    return inputs + assigned + returned
+
+
+def count_graph_nodes(module):
+    return sum(len(part.graph.nodes) for part in module.modules() if hasattr(part, "graph"))
+
+
+def test_json_is_kept_apart_from_notes(recordings):
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", recordings / "Clean.weights.pt").ok()
+    assert json.loads(result.stdout)["findings"] == []
+    assert "holds tensors and no model" in result.stderr
