@@ -23,6 +23,7 @@ GROUPS = {
     "FG4": "Data-dependent code",
     "FG5": "Side effects and untraceable calls",
     "FG6": "C++ and CUDA graphs",
+    "FG7": "Recorded graphs",
     "FG9": "About the lint run itself",
 }
 

@@ -122,8 +122,12 @@ Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) 
   constexpr std::string_view torch = "torch.";
   const Value first = arguments.get(0, {});
   const bool plain = name.starts_with(torch) && name.find('.', torch.size()) == std::string::npos;
-  if (plain && frame_->module->recording == ir::Recording::TorchScript && first && first->kind == Kind::Tensor)
-    return call_operator(std::string_view(name).substr(torch.size()), arguments);
+  if (!plain || frame_->module->recording != ir::Recording::TorchScript || !first) return nullptr;
+  const std::string_view op = std::string_view(name).substr(torch.size());
+  if (first->kind == Kind::Tensor) return call_operator(op, arguments);
+  // Tracing calculates sizes by operators on tensors (see NumToTensor).
+  const bool is_number = first->kind == Kind::Int || first->kind == Kind::Float;
+  if (is_number && profile_.callable("torch.Tensor." + std::string(op))) return heap_.typed(first->kind);
   return nullptr;
 }
 
@@ -282,7 +286,10 @@ Value Interpreter::call_script_function(std::string_view name, Arguments& argume
   }
   if (name == "requires_grad" || name.starts_with("is_")) return heap_.typed(Kind::Bool);
   if (name == "device") return heap_.typed(Kind::Str);
-  if (name == "NumToTensor") return heap_.tensor(Origin::Intermediate);
+  if (name == "NumToTensor") {  // a size, on its way through tracing: known without looking at any values
+    Value number = arguments.get(0, {});
+    return number ? number : heap_.unknown;
+  }
   return heap_.unknown;
 }
 

@@ -15,6 +15,7 @@ import sys
 
 import pytest
 from conftest import ROOT, run_fullgraph
+from node_counts import in_module, in_text
 
 HERE = pathlib.Path(__file__).resolve().parent
 HAZARDS = HERE / "hazards.py"
@@ -208,21 +209,7 @@ def test_text_of_an_exported_program(recordings):
     for path in sorted(recordings.glob("*.export.pt2")):
         program = torch.export.load(path)
         text = run_fullgraph("dump", "--text", path).ok().stdout
-        assert count_nodes(text) == count_graph_nodes(program.graph_module), path.name
-
-
-def count_nodes(text):
-    """Parameters, statements with a value, and the return of each forward; the attributes that stand for lifted inputs
-    are placeholders of the exported graph, and mutations are no nodes of it."""
-    lines = [line.strip() for line in text.splitlines()]
-    inputs = sum(line.count(", ") and len(re.sub(r'"[^"]*"', "", line).split(", ")) - 1 for line in lines if line.startswith("def forward("))
-    assigned = sum(bool(re.match(r'\w+(: "[^"]*")? = ', line)) for line in lines)
-    returned = sum(line.startswith("return ") for line in lines)
-    return inputs + assigned + returned
-
-
-def count_graph_nodes(module):
-    return sum(len(part.graph.nodes) for part in module.modules() if hasattr(part, "graph"))
+        assert in_text(text) == in_module(program.graph_module), path.name
 
 
 def test_json_is_kept_apart_from_notes(recordings):
