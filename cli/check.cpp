@@ -272,7 +272,7 @@ class Check {
     timing_.lap("report");
 
     if (auto done = deliver(text); !done) return std::unexpected(done.error());
-    if (sources_.empty() && errors_.empty()) say("warning: no files to lint under the given paths");
+    if (sources_.empty() && errors_.empty()) say("warning: no Python files under the given paths");
     for (const std::string& note : found_.notes) say("note: " + note);
     for (const Error& error : errors_) print_error(error);
     if (options_.timing) timing_.print();

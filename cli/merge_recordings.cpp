@@ -39,7 +39,8 @@ std::size_t names_in(std::string_view path) {
 }
 
 // The linted source that a recorded place is in. The recording machine may have had it elsewhere: the source with the
-// longest common end of its path is it, if the line reads as it did; without a line to compare, two names are asked for.
+// longest common end of its path is it, if the line reads as it did; without a line to compare, two names are asked
+// for.
 std::shared_ptr<const ir::SourceFile> source_of(std::string_view file, std::uint32_t line, std::string_view code,
                                                 const LintedSources& sources) {
   std::shared_ptr<const ir::SourceFile> best;
@@ -99,6 +100,15 @@ class BreakReport {
   std::vector<std::unique_ptr<ir::Module>> modules_;  // as long as their events
 };
 
+// The rule that speaks of a break by Dynamo's id.
+const rules::Rule* rule_of(std::string_view gb_id) {
+  if (gb_id.empty()) return nullptr;
+  for (const rules::Rule* rule : rules::all_rules()) {
+    if (rule->info.gb_ids.find(gb_id) != std::string_view::npos) return rule;
+  }
+  return nullptr;
+}
+
 // Does the finding stand for this break? At its own place or, where it was moved to the call, where it happens.
 bool covers(const Diagnostic& finding, const graphs::RecordedBreak& one, const LintedSources& sources) {
   if (finding.gb_id.empty()) return false;
@@ -110,7 +120,8 @@ bool covers(const Diagnostic& finding, const graphs::RecordedBreak& one, const L
     return statement_lines(place).meet(where.line, where.line);
   };
   if (at(one.where, finding.place)) return true;
-  const bool moved = std::ranges::any_of(finding.related, [&](const Related& related) { return at(one.where, related.place); });
+  const bool moved =
+      std::ranges::any_of(finding.related, [&](const Related& related) { return at(one.where, related.place); });
   return moved && std::ranges::any_of(one.stack, [&](const ir::Origin& frame) { return at(frame, finding.place); });
 }
 
@@ -159,6 +170,17 @@ LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, const Recording& log, 
   for (Diagnostic& finding : rules::judge(events, profile)) {
     finding.evidence = Evidence::RunTime;
     finding.roots = {log.file->shown};
+    if (const rules::Rule* rule = rule_of(finding.gb_id))
+      finding.message += fmt::format("; {} ({}) is about such breaks", rule->info.code, rule->info.name);
+    const bool linted = std::ranges::find(sources, finding.place.source) != sources.end();
+    if (!linted) {
+      finding.fixes.push_back(
+          {.applicability = Applicability::Display,
+           .message = fmt::format("Check the source together with the log (`fullgraph check {} {}`): "
+                                  "that shows the way there, and the repair where there is one",
+                                  finding.place.source->path(), log.file->shown),
+           .edits = {}});
+    }
     found.push_back(std::move(finding));
   }
   return out;

@@ -30,6 +30,10 @@ torch.jit.trace(model.eval(), example)
 
 and take devices from the inputs: `torch.zeros(n, device=x.device)`.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [torch.jit.trace: tracing modes](https://docs.pytorch.org/docs/stable/generated/torch.jit.trace.html)
@@ -41,10 +45,11 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
   diagnostic.message =
       event.detail == "training"
-          ? "`" + event.callee +
-                "` was recorded in training mode and stays in it, whatever `eval()` says; record the model "
+          ? named(event.callee, "the operator") +
+                " was recorded in training mode and stays in it, whatever `eval()` says; record the model "
                 "after `eval()`"
-          : "the device `" + event.detail + "` is part of the recorded graph; take it from an input";
+          : "the device " + named(event.detail, "of the machine") +
+                " is part of the recorded graph; take it from an input";
   context.report(std::move(diagnostic));
 }
 

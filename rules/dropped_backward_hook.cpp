@@ -28,6 +28,10 @@ torch.jit.script(model).save("model.pt")
 Register the hook where the archive is loaded, on the parameters (`register_post_accumulate_grad_hook`), or train from the
 Python model.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [torch.nn.Module.register_full_backward_hook](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)

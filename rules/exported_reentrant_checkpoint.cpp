@@ -33,6 +33,10 @@ def forward(self, x):
 
 and export again, or export without checkpointing: it is the program that trains which decides what is recomputed.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [torch.utils.checkpoint](https://docs.pytorch.org/docs/stable/checkpoint.html)

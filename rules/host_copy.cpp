@@ -28,6 +28,10 @@ def forward(self, x):
 
 Leave the tensor on its device, and copy the model's result behind the compiled call.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [CUDA graphs: constraints](https://docs.pytorch.org/docs/stable/notes/cuda.html#constraints)

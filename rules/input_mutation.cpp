@@ -33,6 +33,10 @@ def forward(self, x):
     return x + 1
 ```
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [Functionalisation of mutated inputs](https://docs.pytorch.org/docs/stable/export.html)

@@ -27,6 +27,14 @@ $ TORCH_LOGS=graph_breaks python train.py 2> breaks.log
 $ fullgraph check src/ breaks.log
 ```
 
+## Use instead
+
+Give the sources together with the log, as above: most breaks are then findings of the rule that is about them.
+
+## Fix
+
+None by itself; with the sources, that of the rule which finds the break in them.
+
 ## References
 
 - [Graph breaks](https://meta-pytorch.github.io/compile-graph-break-site/)

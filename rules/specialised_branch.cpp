@@ -34,6 +34,10 @@ def forward(self, x):
 
 or `torch.cond` where the sides cost much.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [torch.export: control flow](https://docs.pytorch.org/docs/stable/export.html)

@@ -27,6 +27,10 @@ model = torch.compile(Model(encoder))
 
 Build the model from its Python source and load the weights, or `torch.export` it.
 
+## Fix
+
+None: a recording is not repaired, it is made again from the repaired source.
+
 ## References
 
 - [GB4695: torch.jit.script/freeze modules unsupported](https://meta-pytorch.github.io/compile-graph-break-site/gb/gb4695.html)
