@@ -469,6 +469,7 @@ Value Interpreter::some_attribute(InstanceObject* instance, Symbol name, ir::Spa
       }
     }
   }
+  attribute_owners_[sym] = instance->cls;
   return heap_.symbolic(sym);
 }
 

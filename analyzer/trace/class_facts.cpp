@@ -8,13 +8,14 @@
 namespace fullgraph::trace {
 
 using ir::Expr;
+using ir::ExprId;
 using ir::ExprKind;
 using ir::Symbol;
 
 namespace {
 
 // `self.x` → x
-Symbol attribute_of_self(const ir::Module& module, ir::ExprId id) {
+Symbol attribute_of_self(const ir::Module& module, ExprId id) {
   const Expr& expr = module.expr(id);
   if (expr.kind != ExprKind::Attribute) return {};
   const Expr& object = module.expr(expr.a);
@@ -29,7 +30,7 @@ std::vector<std::pair<std::uint32_t, Symbol>> fillings_in(const ir::Module& modu
   };
   for (const ir::Stmt& stmt : module.stmts) {
     if (stmt.kind != ir::StmtKind::Assign && stmt.kind != ir::StmtKind::AugAssign) continue;
-    for (ir::ExprId target : module.list(stmt.items)) {
+    for (ExprId target : module.list(stmt.items)) {
       const Expr& place = module.expr(target);
       if (place.kind == ExprKind::Subscript) add(attribute_of_self(module, place.a), place.span);
     }
@@ -44,7 +45,53 @@ std::vector<std::pair<std::uint32_t, Symbol>> fillings_in(const ir::Module& modu
   return result;
 }
 
+// parameters.setdefault("kind", given.get("type", "plain"))  →  "plain", in the end
+ExprId default_in(const ir::Module& module, ExprId id) {
+  const Expr& expr = module.expr(id);
+  if (expr.kind != ExprKind::Call || expr.items.count != 2) return id;
+  const Expr& callee = module.expr(expr.a);
+  return callee.kind == ExprKind::Attribute && callee.name.text() == "get" ? module.list(expr.items)[1] : id;
+}
+
 }  // namespace
+
+// An entry of a dictionary that an attribute holds, where nothing is known of the attribute but its class. What it
+// usually is, the class says when it fills in what its user has left out.
+Value Interpreter::entry_of_attribute(Value mapping, Value key) {
+  if (mapping->kind != Kind::Unknown || !mapping->sym || key->kind != Kind::Str || !key->known) return heap_.unknown;
+  const auto owner = attribute_owners_.find(mapping->sym);
+  if (owner == attribute_owners_.end()) return heap_.unknown;
+  const std::string& name = as<StrObject>(key)->value;
+  Value usual = default_entry(*owner->second, name);
+  if (!usual) return heap_.unknown;
+  Value entry = heap_.typed(usual->kind, heap_.sym(mapping->sym->text + "[\"" + name + "\"]"));
+  entry->usual = usual;
+  return entry;
+}
+
+// Python:  parameters.setdefault("rope_type", "default")      in a method of the class: the one default of this key
+Value Interpreter::default_entry(const ClassObject& cls, const std::string& key) {
+  const auto [place, fresh] = default_entries_.try_emplace({&cls, key}, nullptr);
+  if (!fresh) return place->second;
+  std::optional<std::string> text;
+  for (const ClassObject* base : cls.mro) {
+    if (!base->cls) continue;
+    const ir::Module& module = *base->module;
+    for (const Expr& call : module.exprs) {
+      if (call.kind != ExprKind::Call || call.items.count != 2 || !base->cls->span.contains(call.span)) continue;
+      const Expr& callee = module.expr(call.a);
+      if (callee.kind != ExprKind::Attribute || callee.name.text() != "setdefault") continue;
+      const Expr& name = module.expr(module.list(call.items)[0]);
+      if (name.kind != ExprKind::String || name.name.text() != key) continue;
+      const Expr& value = module.expr(default_in(module, module.list(call.items)[1]));
+      if (value.kind != ExprKind::String || (text && *text != value.name.text())) return nullptr;
+      text = value.name.text();
+    }
+  }
+  if (!text) return nullptr;
+  const Heap::Persistent lasting(heap_);
+  return place->second = heap_.string(*text);
+}
 
 // Attributes whose containers methods other than the constructor fill.
 const std::vector<Symbol>& Interpreter::filled_later(const ClassObject& cls) {

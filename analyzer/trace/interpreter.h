@@ -204,6 +204,8 @@ class Interpreter {
   std::unordered_map<Value, std::vector<Term>> since_;  // of a tensor that a variable holds under these terms only
   std::unordered_map<std::string, std::shared_ptr<const re2::RE2>> patterns_;  // compiled
   std::unordered_map<const ir::Class*, std::vector<ir::Symbol>> filled_later_;
+  std::unordered_map<const Sym*, const ClassObject*> attribute_owners_;  // of attributes of which nothing is known
+  std::map<std::pair<const ClassObject*, std::string>, Value> default_entries_;  // null: none, or several
   std::unordered_map<const ir::Module*, std::vector<std::pair<std::uint32_t, ir::Symbol>>> fillings_;
   std::unordered_map<std::string, Value>
       constant_calls_;  // results by function and arguments; null: not the same each time
@@ -306,6 +308,8 @@ class Interpreter {
   // ---- class_facts.cpp
   const std::vector<ir::Symbol>& filled_later(const ClassObject& cls);
   void open_containers(InstanceObject* instance);
+  Value entry_of_attribute(Value mapping, Value key);
+  Value default_entry(const ClassObject& cls, const std::string& key);
 
   // ---- inference.cpp
   enum class Likely : std::uint8_t { Unknown, Tensor, Other };

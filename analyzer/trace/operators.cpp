@@ -721,7 +721,7 @@ Value Interpreter::subscript(Value object, Value index, ir::Span span, ir::Span 
     case Kind::Class:
       return object;
     default:
-      return heap_.unknown;
+      return entry_of_attribute(object, index);
   }
 }
 

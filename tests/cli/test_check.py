@@ -436,3 +436,31 @@ def test_unknown_rule(fullgraph):
     result = fullgraph("rule", "FG10l")
     assert result.code == 2
     assert "did you mean `FG101`?" in result.stderr
+
+
+# What a class fills in where its user has left an entry out is what the entry usually is; a break that needs another
+# value is told and fails nothing. A class that fills in two values says nothing.
+@pytest.mark.parametrize(
+    "fills, severity",
+    [
+        ('self.parameters.setdefault("kind", "plain")', "info"),
+        ('self.parameters.setdefault("kind", given.get("type", "plain"))', "info"),
+        ('self.parameters.setdefault("other", "plain")', "warning"),
+        ('self.parameters.setdefault("kind", "plain")\n        self.parameters.setdefault("kind", "scaled")', "warning"),
+    ],
+)
+def test_default_of_an_entry(check, project, fills, severity):
+    (project / "config.py").write_text(
+        f"class Filling:\n    def fill(self, given):\n        {fills}\n\n\n"
+        "class Config(Filling):\n    parameters = None\n"
+    )
+    (project / "model.py").write_text(
+        "import torch\nfrom config import Config\n\n\n"
+        "class Rotary(torch.nn.Module):\n"
+        "    def __init__(self, config: Config):\n        super().__init__()\n        self.config = config\n\n"
+        "    def forward(self, x: torch.Tensor):\n"
+        '        if self.config.parameters["kind"] != "plain" and x.max() > 0:\n            return x * 2\n'
+        "        return x\n"
+    )
+    result = check("--output-format", "json", "model.py", "config.py").ok()
+    assert [(finding["code"], finding["severity"]) for finding in result.findings()] == [("FG401", severity)]
