@@ -19,11 +19,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// How many names two paths have in common at their ends.
+// How many names two paths have in common at their ends. The recording may have been made on Windows.
 std::size_t common_names(std::string_view one, std::string_view other) {
+  constexpr std::string_view slashes = "/\\";
   std::size_t count = 0;
   while (!one.empty() && !other.empty()) {
-    const std::size_t slash = one.rfind('/'), other_slash = other.rfind('/');
+    const std::size_t slash = one.find_last_of(slashes), other_slash = other.find_last_of(slashes);
     const std::string_view name = slash == std::string_view::npos ? one : one.substr(slash + 1);
     const std::string_view other_name = other_slash == std::string_view::npos ? other : other.substr(other_slash + 1);
     if (name != other_name) break;

@@ -85,10 +85,11 @@ class Look {
 
   void move_to_author(Diagnostic& finding) {
     const Place recorded = finding.place;
+    const std::string function = finding.function;
     for (PathStep& step : finding.path) move(step.place, step.function);
     for (Related& related : finding.related) {
-      std::string function;
-      move(related.place, function);
+      std::string unused;
+      move(related.place, unused);
     }
     finding.roots = {file_.shown};
     if (!modules_.contains(recorded.source.get())) return;
@@ -97,22 +98,27 @@ class Look {
       fix.edits.clear();
     }
     if (!move(finding.place, finding.function)) return;
-    if (graphs::is_torch_source(finding.place.source->path())) move_to_caller(finding);
+    if (graphs::is_torch_source(finding.place.source->path()) && !move_to_caller(finding)) {
+      finding.place = recorded;
+      finding.function = function;
+      return;
+    }
     finding.related.push_back({recorded, "recorded in " + file_.shown + " as"});
     std::erase_if(finding.path, [&](const PathStep& step) {
       return step.place.source == finding.place.source && step.place.span == finding.place.span;
     });
   }
 
-  // Out of torch's own code, to the line of the author's that called it.
-  static void move_to_caller(Diagnostic& finding) {
+  // Out of torch's own code, to the line of the author's that called it. False: nothing tells of it.
+  static bool move_to_caller(Diagnostic& finding) {
     const auto step = std::ranges::find_if(finding.path.rbegin(), finding.path.rend(), [](const PathStep& one) {
       return one.place.source != nullptr && !graphs::is_torch_source(one.place.source->path());
     });
-    if (step == finding.path.rend()) return;
+    if (step == finding.path.rend()) return false;
     finding.place = step->place;
     finding.function = step->function;
     finding.path.erase(std::prev(step.base()), finding.path.end());
+    return true;
   }
 
   bool move(Place& place, std::string& function) {

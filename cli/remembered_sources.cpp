@@ -7,8 +7,9 @@
 namespace fullgraph::cli {
 namespace {
 
-// A larger number is made up: the text between would be all line ends.
+// Larger numbers are made up: the text between would be all line ends.
 constexpr std::uint32_t most_lines = 1'000'000;
+constexpr std::size_t most_lines_in_all = 16'000'000;
 
 bool is_continuation(char byte) {
   return (byte & 0xC0) == 0x80;
@@ -42,6 +43,9 @@ std::optional<Place> RememberedSources::place_of(const ir::Origin& origin) {
   if (found == files_.end() || origin.line == 0 || origin.line > most_lines) return std::nullopt;
   Remembered& file = found->second;
   if (file.source == nullptr) {
+    const std::uint32_t last = file.lines.rbegin()->first;
+    if (lines_ + last > most_lines_in_all) return std::nullopt;
+    lines_ += last;
     std::string text;
     std::uint32_t at = 1;
     for (const auto& [number, code] : file.lines) {

@@ -3,6 +3,7 @@
 // Reports show such a source like any other, although the file may be on another machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,7 @@ class RememberedSources {
   };
   std::string working_directory_;
   std::map<std::string, Remembered> files_;
+  std::size_t lines_ = 0;  // of all sources that were made
 };
 
 }  // namespace fullgraph::cli

@@ -187,7 +187,7 @@ std::vector<std::string> Archive::names_in(std::string_view folder) const {
 }
 
 Error Archive::error(std::string_view member, ErrorKind kind, std::string what) const {
-  return unusable(shown_, kind, fmt::format("member `{}`: {}", printable(member), what));
+  return unusable(shown_, kind, member.empty() ? what : fmt::format("member `{}`: {}", printable(member), what));
 }
 
 Result<std::string> Archive::read(std::string_view member, std::uint64_t limit) const {

@@ -1,18 +1,26 @@
 #include "analyzer/graphs/break_log.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "analyzer/graphs/frames.h"
-#include "analyzer/graphs/fx_text.h"
+#include "analyzer/graphs/log_lines.h"
 
 namespace fullgraph::graphs {
 namespace {
 
-// Since 2.5; `suppressed` repetitions have words in between. Before, and in warnings: the frames follow.
-constexpr std::string_view starts = "Graph break", in_code = "in user code at ", from_code = "from user code at:";
+// Where a record begins, and what of it stands in front of the place or of the frames.
+//
+//     Graph break in user code at m.py:12                               2.5 and later; a repetition has words in
+//     between Graph break: call to print from user code at:                     before, and in warnings; the reason may
+//     take lines Graph break: torch.compile cannot … in the following user code:   a frame that is skipped as a whole
+constexpr std::string_view starts = "Graph break", starts_with_reason = "Graph break:", in_code = "in user code at ";
+constexpr std::array<std::string_view, 2> before_frames = {"from user code at:", "in the following user code:"};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -27,77 +35,100 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-// Takes the log's lines one by one and makes a record of those between two starts.
-class Reader {
+// Makes one record after the other of the lines that one process has written.
+class Records {
  public:
-  std::vector<RecordedBreak> run(std::string_view text) {
-    while (!text.empty()) {
-      std::string_view artifact;
-      take(without_log_prefix(next_line(text), artifact));
+  // A record that ends with this line, or in front of it.
+  std::optional<RecordedBreak> take(std::string_view line) {
+    if (line.starts_with(starts)) {
+      if (auto next = begin(line)) {
+        std::optional<RecordedBreak> done = finish();
+        found_ = std::move(next->found);
+        part_ = next->part;
+        return done;
+      }
     }
-    finish();
-    return std::move(out_);
-  }
-
- private:
-  enum class Part { None, Reason, Words, Frames };
-
-  void take(std::string_view line) {
-    if (line.starts_with(starts) && begin(line)) return;
     switch (part_) {
       case Part::None:
-        return;
+        break;
+      case Part::Lead:
+        if (std::ranges::any_of(before_frames, [&](auto end) { return line.find(end) != std::string_view::npos; }))
+          part_ = Part::Frames;
+        break;
       case Part::Reason:
         take_reason(trimmed(line));
-        return;
+        break;
       case Part::Words:
         if (trimmed(line).starts_with("User code traceback:")) part_ = Part::Frames;
         note_id(line);
-        return;
+        break;
       case Part::Frames:
-        if (trimmed(line).empty() || line.starts_with("Traceback")) {
-          finish();
-        } else {
-          frames_ += std::string(line) + "\n";
-        }
-        return;
+        if (trimmed(line).empty() || line.starts_with("Traceback")) return finish();
+        frames_ += std::string(line) + "\n";
+        break;
     }
+    return std::nullopt;
   }
 
-  // "Graph break in user code at m.py:12", "Graph break: call to print from user code at:"
-  bool begin(std::string_view line) {
+  std::optional<RecordedBreak> finish() {
+    part_ = Part::None;
+    if (!found_) return std::nullopt;
+    RecordedBreak found = std::move(*found_);
+    found_.reset();
+    std::vector<ir::Origin> frames = frames_of(std::exchange(frames_, {}));
+    std::erase_if(frames, [](const ir::Origin& frame) { return is_torch_source(frame.file); });
+    if (!frames.empty() &&
+        (found.where.line == 0 || (frames.back().file == found.where.file && frames.back().line == found.where.line))) {
+      found.where = std::move(frames.back());
+      frames.pop_back();
+    }
+    if (found.where.line == 0) return std::nullopt;
+    found.stack = std::move(frames);
+    return found;
+  }
+
+ private:
+  enum class Part { None, Lead, Reason, Words, Frames };
+  struct Begun {
+    RecordedBreak found;
+    Part part;
+  };
+
+  static std::optional<Begun> begin(std::string_view line) {
+    Begun out;
     if (const std::size_t at = line.find(in_code); at != std::string_view::npos) {
       const std::string_view place = trimmed(line.substr(at + in_code.size()));
       const std::size_t colon = place.rfind(':');
-      std::uint32_t number = 0;
-      if (colon == std::string_view::npos) return false;
-      const auto [end, error] = std::from_chars(place.data() + colon + 1, place.data() + place.size(), number);
-      if (error != std::errc{} || number == 0) return false;
-      finish();
-      found_.emplace();
-      found_->where.file = place.substr(0, colon);
-      found_->where.line = number;
-      part_ = Part::Reason;
-      return true;
+      if (colon == std::string_view::npos) return std::nullopt;
+      const auto [end, error] =
+          std::from_chars(place.data() + colon + 1, place.data() + place.size(), out.found.where.line);
+      if (error != std::errc{} || out.found.where.line == 0) return std::nullopt;
+      out.found.where.file = place.substr(0, colon);
+      out.part = Part::Reason;
+      return out;
     }
-    const std::size_t at = line.find(from_code);
-    if (at == std::string_view::npos) return false;
-    finish();
-    found_.emplace();
-    const std::string_view said = line.substr(starts.size(), at - starts.size());
-    found_->reason = trimmed(said.substr(said.starts_with(':') ? 1 : 0));
-    part_ = Part::Frames;
-    return true;
+    if (!line.starts_with(starts_with_reason)) return std::nullopt;
+    std::string_view said = line.substr(starts_with_reason.size());
+    out.part = Part::Lead;
+    for (const std::string_view end : before_frames) {
+      const std::size_t at = said.find(end);
+      if (at == std::string_view::npos) continue;
+      said = said.substr(0, at);
+      out.part = Part::Frames;
+    }
+    out.found.reason = trimmed(said);
+    return out;
   }
 
   // "Graph Break Reason: Encountered graph break when …:", an empty line, and then what it is in one line.
+  // Before 2.9 "Reason: Unsupported: …".
   void take_reason(std::string_view line) {
-    constexpr std::string_view label = "Graph Break Reason:", general = "Encountered graph break when";
-    if (line.starts_with(label)) {
-      line = trimmed(line.substr(label.size()));
-      if (line.starts_with(general)) return;
+    constexpr std::array<std::string_view, 3> labels = {"Graph Break Reason:", "Reason:", "Unsupported:"};
+    constexpr std::string_view general = "Encountered graph break when";
+    for (const std::string_view label : labels) {
+      if (line.starts_with(label)) line = trimmed(line.substr(label.size()));
     }
-    if (line.empty()) return;
+    if (line.empty() || line.starts_with(general)) return;
     found_->reason = line;
     part_ = Part::Words;
   }
@@ -113,52 +144,57 @@ class Reader {
       found_->gb_id = "GB" + std::string(number);
   }
 
-  void finish() {
-    part_ = Part::None;
-    if (!found_) return;
-    RecordedBreak found = std::move(*found_);
-    found_.reset();
-    std::vector<ir::Origin> frames = frames_of(std::exchange(frames_, {}));
-    std::erase_if(frames, [](const ir::Origin& frame) { return is_torch_source(frame.file); });
-    if (!frames.empty() &&
-        (found.where.line == 0 || (frames.back().file == found.where.file && frames.back().line == found.where.line))) {
-      found.where = std::move(frames.back());
-      frames.pop_back();
-    }
-    if (found.where.line == 0) return;
-    found.stack = std::move(frames);
-    keep(std::move(found));
-  }
-
-  // Of several records of one place the one that says most; a warning has no id.
-  void keep(RecordedBreak found) {
-    for (RecordedBreak& known : out_) {
-      if (known.where.file != found.where.file || known.where.line != found.where.line) continue;
-      if (known.gb_id.empty() || found.gb_id.empty() || known.gb_id == found.gb_id) {
-        if (known.gb_id.empty() && !found.gb_id.empty()) known = std::move(found);
-        return;
-      }
-    }
-    out_.push_back(std::move(found));
-  }
-
   Part part_ = Part::None;
   std::optional<RecordedBreak> found_;
   std::string frames_;
+};
+
+// The breaks of a log, in the order in which their records end.
+class Reader {
+ public:
+  std::vector<RecordedBreak> run(std::string_view text) {
+    while (!text.empty()) {
+      LogLine line = log_line(next_line(text));
+      keep(processes_[std::move(line.writer)].take(line.text));
+    }
+    for (auto& [writer, records] : processes_) keep(records.finish());
+    return std::move(out_);
+  }
+
+ private:
+  // Of several records of one place the one that says most; a warning has no id.
+  void keep(std::optional<RecordedBreak> found) {
+    if (!found) return;
+    std::map<std::string, std::size_t>& here = known_[{found->where.file, found->where.line}];
+    const auto vague = here.find("");
+    if (!here.empty() && (found->gb_id.empty() || here.contains(found->gb_id))) return;
+    if (vague == here.end()) {
+      here.emplace(found->gb_id, out_.size());
+      out_.push_back(std::move(*found));
+    } else {
+      auto known = here.extract(vague);
+      known.key() = found->gb_id;
+      out_[known.mapped()] = std::move(*found);
+      here.insert(std::move(known));
+    }
+  }
+
+  std::map<std::string, Records, std::less<>> processes_;
+  std::map<std::pair<std::string, std::uint32_t>, std::map<std::string, std::size_t>> known_;  // id → index, by place
   std::vector<RecordedBreak> out_;
 };
 
 }  // namespace
 
-bool holds_graph_breaks(std::string_view text) {
+bool is_log_of_torch(std::string_view text) {
   while (!text.empty()) {
-    std::string_view artifact;
-    const std::string_view line = without_log_prefix(next_line(text), artifact);
-    if (line.starts_with(starts) &&
-        (line.find(in_code) != std::string_view::npos || line.find(from_code) != std::string_view::npos))
-      return true;
+    if (log_line(next_line(text)).is_torch) return true;
   }
   return false;
+}
+
+bool holds_graph_breaks(std::string_view text) {
+  return !read_graph_breaks(text).empty();
 }
 
 std::vector<RecordedBreak> read_graph_breaks(std::string_view text) {
@@ -166,10 +202,8 @@ std::vector<RecordedBreak> read_graph_breaks(std::string_view text) {
 }
 
 bool is_structured_trace(std::string_view text) {
-  std::string_view artifact;
-  const std::string_view line = next_line(text);
-  const std::string_view record = without_log_prefix(line, artifact);
-  return record.size() < line.size() && record.starts_with("{\"");
+  const LogLine line = log_line(next_line(text));
+  return line.is_torch && line.text.starts_with("{\"");
 }
 
 std::string payloads_of(std::string_view text) {

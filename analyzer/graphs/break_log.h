@@ -10,6 +10,8 @@
 namespace fullgraph::graphs {
 
 bool holds_graph_breaks(std::string_view text);
+// Have torch's loggers written any of it? A run without graph breaks leaves such a log too.
+bool is_log_of_torch(std::string_view text);
 
 // Each place once.
 std::vector<RecordedBreak> read_graph_breaks(std::string_view text);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -46,7 +48,7 @@ constexpr std::array<Dtype, 22> dtypes = {{{1, "uint8", "u8"},
 
 const Dtype* dtype_of(const Json& number) {
   if (!number.is_number_integer()) return nullptr;
-  const auto found = std::ranges::find(dtypes, number.get<int>(), &Dtype::number);
+  const auto found = std::ranges::find(dtypes, number.get<std::int64_t>(), &Dtype::number);
   return found == dtypes.end() || found->name.empty() ? nullptr : &*found;
 }
 
@@ -73,7 +75,10 @@ std::string python_of_scalar(const Json& value) {
   if (value.is_string()) return python_string(value.get<std::string>());
   if (!value.is_number_float()) return "None";
   const auto number = value.get<double>();
-  if (std::isfinite(number)) return fmt::format("{}", number);
+  if (std::isfinite(number)) {
+    std::string out = fmt::format("{}", number);
+    return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;  // not an int
+  }
   return fmt::format("float('{}')", std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
 }
 
@@ -111,8 +116,8 @@ std::string list_of(const Json& value, const Item& item) {
 std::string python_of_memory_format(const Json& value) {
   constexpr std::array<std::string_view, 5> names = {"", "contiguous_format", "channels_last", "channels_last_3d",
                                                      "preserve_format"};
-  const int number = value.is_number_integer() ? value.get<int>() : 0;
-  if (number < 1 || number >= static_cast<int>(names.size())) return "...";
+  const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+  if (number < 1 || number >= std::ssize(names)) return "...";
   return "torch." + std::string(names[static_cast<std::size_t>(number)]);
 }
 

@@ -175,7 +175,7 @@ class Writer {
   void write_node(const Json& node, const Json& graph, const std::string& indent) {
     const std::string written = text_of(part(node, "target"));
     const std::string target = python_of_target(written);
-    if (target.empty()) throw Unreadable{"a node calls `" + written + "`, which is no name"};
+    if (target.empty()) throw Unreadable{"a node calls `" + printable(written) + "`, which is no name"};
     note_place(node, indent);
     std::string arguments;
     for (const auto& [name, inner] : graphs_in(node)) line(indent + name + " = self." + name);
@@ -302,19 +302,23 @@ Result<Text> read_exported_program(std::string_view document, const std::string&
     return std::unexpected(Error{ErrorKind::Syntax, member + ": " + std::move(message), ErrorLocation{.file = shown}});
   };
   constexpr int deepest_json = 2000;
+  constexpr std::size_t most_values = 10'000'000;  // some 700 MB; a model of 70,000 operators has half of them
   bool too_deep = false;
+  std::size_t values = 0;
   const auto filter = [&](int depth, Json::parse_event_t event, Json& parsed) {
     too_deep = too_deep || depth > deepest_json;
-    return !too_deep && (event != Json::parse_event_t::key || is_wanted(parsed));
+    ++values;
+    return !too_deep && values <= most_values && (event != Json::parse_event_t::key || is_wanted(parsed));
   };
   const Json json = Json::parse(document, filter, false);
   if (too_deep) return failure(fmt::format("JSON nested deeper than {}", deepest_json));
+  if (values > most_values) return failure(fmt::format("holds more than {} values", most_values));
   if (json.is_discarded() || !json.is_object()) return failure("is not valid JSON");
   constexpr int major = 8;
   const Json& version = part(part(json, "schema_version"), "major");
   if (!version.is_number_integer()) return failure("has no schema version: not an exported program");
-  if (version.get<int>() > major)
-    return failure(fmt::format("has schema version {}, and {} is the newest that is known", version.dump(), major));
+  if (version < 1 || version > major)
+    return failure(fmt::format("has schema version {}, and 1 to {} are known", version.dump(), major));
   try {
     Text out = Writer().run(json);
     out.module = "graph";

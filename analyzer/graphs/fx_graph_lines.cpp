@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <optional>
 
 #include "analyzer/graphs/printable.h"
@@ -43,17 +44,22 @@ std::vector<std::string_view> split(std::string_view text) {
   return out;
 }
 
-std::string value_of(std::string_view text, int depth = 0) {
+// Nodes are `%x` among arguments, and plain `x` in what is returned.
+enum class Names : std::uint8_t { Marked, Plain };
+
+std::string value_of(std::string_view text, Names names = Names::Marked, int depth = 0) {
   constexpr int deepest = 50;
   if (depth > deepest) return "...";
   if (text.starts_with('%')) return is_identifier(text.substr(1)) ? std::string(text.substr(1)) : "...";
   const bool list = text.starts_with('[') && text.ends_with(']'), tuple = text.starts_with('(') && text.ends_with(')');
   if (list || tuple) {
     std::string out(1, text.front());
-    for (const std::string_view part : split(text.substr(1, text.size() - 2))) out += value_of(part, depth + 1) + ", ";
+    for (const std::string_view part : split(text.substr(1, text.size() - 2)))
+      out += value_of(part, names, depth + 1) + ", ";
     return out + text.back();
   }
   if (text == "None" || text == "True" || text == "False" || is_number(text)) return std::string(text);
+  if (names == Names::Plain && is_identifier(text)) return std::string(text);
   if (text.starts_with("torch.") && is_dotted(text)) return std::string(text);
   return python_string(text);  // strings and devices are printed without quotes
 }
@@ -133,8 +139,7 @@ std::vector<std::string> python_of_graph_lines(std::span<const std::string_view>
     } else if (node) {
       out.push_back("    " + statement_of(*node));
     } else if (line.starts_with("return ")) {
-      const std::string_view value = line.substr(7);
-      out.push_back("    return " + (is_identifier(value) ? std::string(value) : value_of(value)));
+      out.push_back("    return " + value_of(line.substr(7), Names::Plain));
     } else {
       out.emplace_back();
     }

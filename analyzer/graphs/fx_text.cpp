@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <re2/re2.h>
-
 #include "analyzer/graphs/frames.h"
 #include "analyzer/graphs/fx_graph_lines.h"
+#include "analyzer/graphs/log_lines.h"
 
 namespace fullgraph::graphs {
 namespace {
@@ -62,10 +61,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 class Reader {
  public:
   explicit Reader(std::string_view text) : lines_(lines_of(text)) {
-    for (std::string_view& line : lines_) {
-      std::string_view artifact;
-      line = without_log_prefix(line, artifact);
-    }
+    for (std::string_view& line : lines_) line = log_line(line).text;
   }
 
   Graphs run() {
@@ -177,20 +173,9 @@ class Reader {
 
 }  // namespace
 
-std::string_view without_log_prefix(std::string_view line, std::string_view& artifact) {
-  // V1130 03:11:47.702000 11720 torch/_dynamo/output_graph.py:2835] [0/0_1] [__graph_code] TRACED GRAPH
-  static const re2::RE2 prefix(
-      R"(^[VIWE]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] (?:\[[-!\d/_]+\] ?)?(?:\[__(\w+)\] ?)?)");
-  re2::StringPiece rest(line.data(), line.size()), name;
-  if (line.empty() || !re2::RE2::Consume(&rest, prefix, &name)) return line;
-  artifact = {name.data(), name.size()};
-  return {rest.data(), rest.size()};
-}
-
 bool holds_fx_text(std::string_view text) {
   for (std::string_view line : lines_of(text)) {
-    std::string_view artifact;
-    line = without_log_prefix(line, artifact);
+    line = log_line(line).text;
     if (class_start(line) || starts_function(line) || starts_graph_lines(line)) return true;
   }
   return false;

@@ -17,8 +17,4 @@ bool holds_fx_text(std::string_view text);
 // One text, and the breaks that names of resumed functions tell of (`torch_dynamo_resume_in_forward_at_12`).
 Graphs read_fx_text(std::string_view text);
 
-// A line of a log without what the logger puts in front ("V1130 03:11:47.702000 11720 torch/….py:2835] [0/0]
-// [__graph_code] "); `artifact` is what stands in the brackets ("graph_code"), if anything.
-std::string_view without_log_prefix(std::string_view line, std::string_view& artifact);
-
 }  // namespace fullgraph::graphs

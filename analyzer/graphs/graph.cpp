@@ -61,6 +61,8 @@ Result<Format> format_of_text(std::string_view text, const std::string& shown) {
   if (is_structured_trace(text)) return Format::StructuredTrace;
   if (holds_graph_breaks(text)) return Format::GraphBreakLog;
   if (holds_fx_text(text)) return Format::FxText;
+  // A run that broke no graph has written anything, or nothing.
+  if (is_log_of_torch(text) || shown.ends_with(".log")) return Format::GraphBreakLog;
   return std::unexpected(
       Error{ErrorKind::Syntax, "holds neither a graph nor a log of graph breaks", ErrorLocation{.file = shown}});
 }
@@ -157,21 +159,21 @@ Result<Graphs> read(const std::string& path, const std::string& shown) {
 std::string_view name_of(Format format) {
   switch (format) {
     case Format::ExportedProgram:
-      return "exported program";
+      return "an exported program";
     case Format::TorchScript:
-      return "TorchScript archive";
+      return "a TorchScript archive";
     case Format::PickledModule:
-      return "pickled module";
+      return "a pickled module";
     case Format::StateDict:
-      return "state dict";
+      return "a state dict";
     case Format::CompiledPackage:
-      return "AOTInductor package";
+      return "an AOTInductor package";
     case Format::FxText:
       return "FX text";
     case Format::GraphBreakLog:
-      return "log of graph breaks";
+      return "a log of graph breaks";
     case Format::StructuredTrace:
-      return "structured trace";
+      return "a structured trace";
   }
   return "";
 }
@@ -180,8 +182,7 @@ std::string_view blind_spots_of(Format format) {
   switch (format) {
     case Format::ExportedProgram:
       return "torch.export keeps no requires_grad calls, no tensor hooks, no non-reentrant checkpoints and nothing "
-             "that "
-             "Python did beside the tensors; data-dependent branches it refused";
+             "that Python did beside the tensors; data-dependent branches it refused";
     case Format::TorchScript:
       return "TorchScript keeps no backward hooks and no checkpoints; a traced archive keeps only the operators of one "
              "run, without branches, calls of requires_grad_ or no_grad";

@@ -52,15 +52,15 @@ struct Graphs {
   std::vector<RecordedBreak> breaks;
 };
 
-// What a file is, from its first bytes and, for an archive, the names in it; the suffix does not count. Error: none of
-// the formats, not readable.
+// What a file is, from its first bytes and, for an archive, the names in it. The suffix does not count, but that a log
+// (`.log`) may tell of no break at all. Error: none of the formats, not readable.
 Result<Format> format_of(const std::string& path, const std::string& shown);
 
 // Reads one file. Errors name the member and what is wrong with it: cut, a wrong checksum, larger than what is read of
 // such a file, a schema that is not known.
 Result<Graphs> read(const std::string& path, const std::string& shown);
 
-// "exported program", "TorchScript archive", …
+// "an exported program", "FX text", …
 std::string_view name_of(Format format);
 // What a file of this format cannot show: one sentence, for the report.
 std::string_view blind_spots_of(Format format);

@@ -1,5 +1,7 @@
 // Emits events, and models what a graph break does to the frames around it.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "analyzer/trace/interpreter.h"
 
@@ -73,10 +75,48 @@ void Interpreter::leave_frames() {
   }
 }
 
+// Of a line of the author's what it is about: `x.item()` of "n = x.item()  # how many", `x.any()` of "if x.any():".
+static std::string subject_of(std::string_view line) {
+  std::size_t end = line.size(), value = 0;
+  std::optional<std::size_t> colon;
+  int depth = 0;
+  char quote = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != 0) {
+      if (c == '\\') ++at;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      end = at;
+      break;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    } else if (depth == 0 && line.substr(at).starts_with(" = ")) {
+      value = at + 3;
+    } else if (depth == 0 && c == ':' && !colon) {
+      colon = at;
+    }
+  }
+  constexpr std::array<std::string_view, 5> headers = {"if ", "elif ", "while ", "assert ", "return "};
+  const auto header = std::ranges::find_if(headers, [&](std::string_view word) { return line.starts_with(word); });
+  if (header != headers.end()) {
+    value = header->size();
+    if (colon && *colon < end) end = *colon;
+  }
+  std::string_view subject = value < end ? line.substr(value, end - value) : line;
+  while (subject.ends_with(' ')) subject.remove_suffix(1);
+  return std::string(subject.empty() ? line : subject);
+}
+
 std::string Interpreter::text(Span span) const {
   // What a recording says there was made up by whoever recorded it; its author knows the line that it came from.
   if (in_recording()) {
-    if (const ir::Origin* const origin = origin_at(span); origin && !origin->code.empty()) return origin->code;
+    if (const ir::Origin* const origin = origin_at(span); origin && !origin->code.empty())
+      return subject_of(origin->code);
   }
   return one_line(*frame_->module, span);
 }

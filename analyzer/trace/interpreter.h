@@ -405,6 +405,7 @@ class Interpreter {
   Value recorded_global(ir::Symbol name);
   Value call_recorded(const std::string& name, Arguments& arguments);
   Value call_operator(std::string_view name, Arguments& arguments);
+  Value call_script_operator(std::string_view name, Arguments& arguments);
   Value call_higher_order(std::string_view name, Arguments& arguments);
   Value call_script_function(std::string_view name, Arguments& arguments);
   Value call_body(Value body, const std::vector<Value>& operands, ir::Span span);

@@ -50,6 +50,14 @@ bool is_flag(Value value, bool wanted) {
   return value && value->kind == Kind::Bool && value->known && as<BoolObject>(value)->value == wanted;
 }
 
+// None, or a rate of zero.
+bool is_nothing(Value value) {
+  if (!value || value->kind == Kind::None) return true;
+  if (!value->known) return false;
+  return (value->kind == Kind::Float && as<FloatObject>(value)->value == 0) ||
+         (value->kind == Kind::Int && as<IntObject>(value)->value == 0);
+}
+
 bool is_body(Value value) {
   return value->kind == Kind::Class || (value->kind == Kind::Instance && as<InstanceObject>(value)->module);
 }
@@ -120,11 +128,62 @@ Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) 
   if (name == "torch.device") return arguments.get(0, {});
   // TorchScript calls every operator as a function: torch.item(x), torch.requires_grad_(h).
   constexpr std::string_view torch = "torch.";
-  const Value first = arguments.get(0, {});
   const bool plain = name.starts_with(torch) && name.find('.', torch.size()) == std::string::npos;
-  if (!plain || frame_->module->recording != ir::Recording::TorchScript || !first) return nullptr;
-  const std::string_view op = std::string_view(name).substr(torch.size());
-  if (first->kind == Kind::Tensor) return call_operator(op, arguments);
+  if (!plain || frame_->module->recording != ir::Recording::TorchScript || !arguments.get(0, {})) return nullptr;
+  return call_script_operator(std::string_view(name).substr(torch.size()), arguments);
+}
+
+// Python's own operators and the methods of its containers are calls in TorchScript: torch.eq(n, 3), torch.len(xs),
+// torch.append(xs, x). What they do depends on what they are given.
+Value Interpreter::call_script_operator(std::string_view op, Arguments& arguments) {
+  struct Comparison {
+    std::string_view op;
+    ir::CompareOp means;
+  };
+  using ir::CompareOp, ir::BinaryOp;
+  constexpr std::array<Comparison, 6> comparisons = {{{"eq", CompareOp::Eq},
+                                                      {"ne", CompareOp::NotEq},
+                                                      {"lt", CompareOp::Less},
+                                                      {"le", CompareOp::LessEq},
+                                                      {"gt", CompareOp::Greater},
+                                                      {"ge", CompareOp::GreaterEq}}};
+  struct Arithmetic {
+    std::string_view op;
+    BinaryOp means;
+  };
+  constexpr std::array<Arithmetic, 10> arithmetic = {{{"add", BinaryOp::Add},
+                                                      {"sub", BinaryOp::Sub},
+                                                      {"mul", BinaryOp::Mul},
+                                                      {"div", BinaryOp::Div},
+                                                      {"floordiv", BinaryOp::FloorDiv},
+                                                      {"remainder", BinaryOp::Mod},
+                                                      {"pow", BinaryOp::Pow},
+                                                      {"__and__", BinaryOp::And},
+                                                      {"__or__", BinaryOp::Or},
+                                                      {"__xor__", BinaryOp::Xor}}};
+  constexpr std::array<std::string_view, 15> methods = {"append",  "extend", "insert", "pop",    "remove",
+                                                        "reverse", "clear",  "copy",   "count",  "keys",
+                                                        "values",  "items",  "get",    "format", "split"};
+  const Value first = arguments.get(0, {}), second = arguments.get(1, {});
+  if (second && (op == "__is__" || op == "__isnot__"))
+    return compare(op == "__is__" ? CompareOp::Is : CompareOp::IsNot, first, second, arguments.span);
+  if (second && op == "__contains__") return compare(CompareOp::In, second, first, arguments.span);
+  if (op == "len") return length(first);
+  const bool is_tensor = first->kind == Kind::Tensor;
+  if (op == "__not__") {
+    const auto known = is_tensor ? std::nullopt : truth(first);
+    return is_tensor ? first : known ? heap_.boolean(!*known) : heap_.typed(Kind::Bool);
+  }
+  if (is_tensor) return call_operator(op, arguments);
+  if (second && second->kind != Kind::Tensor) {
+    for (const Comparison& one : comparisons)
+      if (op == one.op) return compare(one.means, first, second, arguments.span);
+    for (const Arithmetic& one : arithmetic)
+      if (op == one.op) return binary(one.means, first, second, arguments.span);
+  }
+  const bool has_methods = first->kind == Kind::List || first->kind == Kind::Dict || first->kind == Kind::Str;
+  if (has_methods && std::ranges::find(methods, op) != methods.end())
+    return call_method(first, op, without_first(arguments, 1).positional);
   // Tracing calculates sizes by operators on tensors (see NumToTensor).
   const bool is_number = first->kind == Kind::Int || first->kind == Kind::Float;
   if (is_number && profile_.callable("torch.Tensor." + std::string(op))) return heap_.typed(first->kind);
@@ -133,6 +192,7 @@ Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) 
 
 // `op`: the name of the schema without namespace and overload.
 Value Interpreter::call_operator(std::string_view op, Arguments& arguments) {
+  if (op == "_unique2" || op == "unique_dim") op = "unique";  // what torch.unique calls
   Value first = arguments.get(0, {});
   const ir::Origin* const origin = origin_at(arguments.span);
   // What is checked while the graph runs was a condition of recording it.
@@ -202,19 +262,34 @@ void Interpreter::report_frozen_state(std::string_view op, const Arguments& argu
     std::string_view op;
     std::size_t index;
     std::string_view name;
+    std::size_t acts = SIZE_MAX;  // the argument without which training changes nothing: no rate, no running statistics
   };
-  // aten/src/ATen/native/native_functions.yaml
-  constexpr std::array<Flag, 8> flags = {{{"dropout", 2, "train"},
-                                          {"dropout_", 2, "train"},
-                                          {"feature_dropout", 2, "train"},
-                                          {"alpha_dropout", 2, "train"},
-                                          {"feature_alpha_dropout", 2, "train"},
-                                          {"native_dropout", 2, "train"},
-                                          {"rrelu", 3, "training"},
-                                          {"batch_norm", 5, "training"}}};
+  // aten/src/ATen/native/native_functions.yaml; the second rows of recurrent layers are those of packed sequences
+  constexpr std::array<Flag, 20> flags = {{{"dropout", 2, "train", 1},
+                                           {"dropout_", 2, "train", 1},
+                                           {"feature_dropout", 2, "train", 1},
+                                           {"alpha_dropout", 2, "train", 1},
+                                           {"feature_alpha_dropout", 2, "train", 1},
+                                           {"native_dropout", 2, "train", 1},
+                                           {"rrelu", 3, "training"},
+                                           {"rrelu_with_noise", 4, "training"},
+                                           {"batch_norm", 5, "training", 3},
+                                           {"native_batch_norm", 5, "training", 3},
+                                           {"_native_batch_norm_legit", 5, "training", 3},
+                                           {"_native_batch_norm_legit_functional", 5, "training", 3},
+                                           {"lstm", 6, "train", 5},
+                                           {"lstm", 7, "train", 6},
+                                           {"gru", 6, "train", 5},
+                                           {"gru", 7, "train", 6},
+                                           {"rnn_tanh", 6, "train", 5},
+                                           {"rnn_tanh", 7, "train", 6},
+                                           {"rnn_relu", 6, "train", 5},
+                                           {"rnn_relu", 7, "train", 6}}};
   for (const Flag& flag : flags) {
-    if (op == flag.op && is_flag(arguments.get(flag.index, flag.name), true))
-      report_recorded(EventKind::BakedConstant, op, arguments, "training");
+    if (op != flag.op || !is_flag(arguments.get(flag.index, flag.name), true)) continue;
+    if (flag.acts != SIZE_MAX && is_nothing(arguments.get(flag.acts, {}))) continue;
+    report_recorded(EventKind::BakedConstant, op, arguments, "training");
+    break;
   }
   for (const Value value : {arguments.keyword("device"), arguments.get(1, {})}) {
     if (!is_numbered_device(value)) continue;
@@ -244,8 +319,17 @@ Value Interpreter::call_body(Value body, const std::vector<Value>& operands, Spa
 }
 
 Value Interpreter::call_higher_order(std::string_view name, Arguments& arguments) {
-  std::vector<Value> bodies, operands;
-  const auto collect = [&](Value value) { (is_body(value) ? bodies : operands).push_back(value); };
+  // What stands in front of the bodies says how they run, and so do words: cond(x > 0, …), wrap_with_autocast("cpu",
+  // …), invoke_subgraph(body, "name", …).
+  std::vector<Value> options, bodies, operands;
+  const auto collect = [&](Value value) {
+    if (is_body(value))
+      bodies.push_back(value);
+    else if (bodies.empty() || value->kind == Kind::Str)
+      options.push_back(value);
+    else
+      operands.push_back(value);
+  };
   for (Value value : arguments.positional) {
     if ((value->kind == Kind::List || value->kind == Kind::Tuple) && as<SequenceObject>(value)->exact) {
       for (Value item : as<SequenceObject>(value)->items) collect(item);
@@ -258,21 +342,20 @@ Value Interpreter::call_higher_order(std::string_view name, Arguments& arguments
       arguments.positional.front() = some_instance(as<ClassObject>(bodies.front()), nullptr);
     return checkpoint(arguments, "torch.utils.checkpoint.checkpoint");
   }
-  if (name == "register_hook") return operands.empty() ? heap_.unknown : operands.front();
+  if (name == "register_hook") return options.empty() ? heap_.unknown : options.front();
+  if (name.starts_with("flex_attention")) return heap_.unknown;  // its bodies see single scores
   const Value outer_grad = grad_mode_;
-  if (name == "wrap_with_set_grad_enabled" && !operands.empty()) {
+  if (name == "wrap_with_set_grad_enabled" && !options.empty()) {
     const ir::Origin* const origin = origin_at(arguments.span);
-    const bool no_gradients = is_flag(operands.front(), false);
+    const bool no_gradients = is_flag(options.front(), false);
     if (no_gradients && origin && origin->through.find("checkpoint") != std::string::npos)
       report_recorded(EventKind::ExportedCheckpoint, "torch.utils.checkpoint.checkpoint", arguments);
-    grad_mode_ = operands.front();
-    operands.erase(operands.begin());
+    grad_mode_ = options.front();
   }
-  if (name == "cond" && !operands.empty()) operands.erase(operands.begin());  // the condition
   Value result = nullptr;
   for (Value body : bodies) {
     Value one = call_body(body, operands, arguments.span);
-    result = result ? heap_.join(result, one) : one;
+    result = result && name != "while_loop" ? heap_.join(result, one) : one;  // a loop's first body is its condition
   }
   grad_mode_ = outer_grad;
   return result ? result : heap_.unknown;

@@ -535,6 +535,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
                ? subscript(shape, dim, arguments.span, arguments.span)
                : heap_.typed(Kind::Int);
   }
+  if (name == "stride")
+    return arguments.get(0, "dim") ? heap_.typed(Kind::Int) : heap_.some(Kind::Tuple, heap_.typed(Kind::Int));
   if (one_of(name, {"dim", "ndimension"})) return tensor_attribute(tensor, Symbol::intern("ndim"), arguments.span);
   if (one_of(name, {"numel", "nelement"})) {
     std::int64_t total = 1;

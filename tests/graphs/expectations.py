@@ -27,6 +27,12 @@ EXPECTED = {
     "Hooked.export.pt2": [("FG201", "hooked")],
     "HookedForward.export.pt2": [],
     "HooksTensor.export.pt2": [],  # export drops hooks of tensors
+    "AsksPython.export.pt2": [],
+    "FindsUnique.export.pt2": [("FG403", "unique")],
+    "ReadsUnderAutocast.export.pt2": [("FG402", "autocast")],
+    "Loops.export.pt2": [],
+    "TrainsTheSame.export.pt2": [],
+    "Recurs.export.pt2": [("FG706", "lstm")],
     "Chooses.draft.pt2": [("FG703", "branch")],
     # TorchScript
     "Clean.script.pt": [],
@@ -41,7 +47,15 @@ EXPECTED = {
     "Hooked.script.pt": [("FG704", "Hooked")],
     "Drops.script.pt": [],  # reads `self.training` when it runs
     "WithoutGradients.script.pt": [],
+    "AsksPython.script.pt": [],
+    "AsksPython_frozen.script.pt": [],
+    "TrainsTheSame.script.pt": [],
+    "Recurs.script.pt": [],
     "Clean.trace.pt": [],
+    "AsksPython.trace.pt": [],
+    "TrainsTheSame.trace.pt": [],
+    "Recurs.trace.pt": [("FG706", "lstm")],
+    "FindsUnique.trace.pt": [("FG403", "unique")],
     "Drops.trace.pt": [("FG706", "dropout")],
     "Drops_eval.trace.pt": [],
     "Masks.trace.pt": [("FG403", "mask")],

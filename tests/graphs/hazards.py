@@ -1,4 +1,6 @@
 """Models with one hazard each, and how they are recorded. A line's mark (`# <item>`) is what the findings are expected at."""
+from typing import Dict, Optional
+
 import torch
 import torch.utils.checkpoint
 from torch import Tensor, nn
@@ -161,6 +163,87 @@ class CheckpointsWithoutReentry(nn.Module):
 class Selects(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, [x])
+
+
+class AsksPython(nn.Module):
+    """Questions that Python answers without looking at any tensor's values, as are all operators in TorchScript."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale: Optional[Tensor] = None
+        self.register_buffer("ones", torch.ones(4))
+
+    def added(self, x: Tensor, y: Optional[Tensor]) -> Tensor:
+        return x if y is None else x + y
+
+    def forward(self, x: Tensor, mask: Optional[Tensor] = None, named: Optional[Dict[str, Tensor]] = None) -> Tensor:
+        if len(x) > 1 and x.stride(0) > 1 or x.is_contiguous():
+            x = x * 2
+        if x.dtype == torch.float32 and x.device == torch.device("cpu") and not x.is_cuda:
+            x = x + 1
+        if x.shape == self.ones.shape or x.size(-1) % 2 == 0 or x.ndim != 2:
+            x = x + 2
+        if x.numel() > 4 and not self.training:
+            x = x + 3
+        if mask is not None:
+            x = x + mask
+        if named is not None:
+            if "a" in named:
+                x = x + named["a"]
+        if self.scale is not None:
+            x = x * self.scale
+        rows = [row * 2 for row in x.unbind(0)]
+        if len(rows) > 2:
+            x = torch.cat([x, rows[0][None]])
+        count = x.shape[0] if x.shape[1] > 2 else 3
+        while count > 1:
+            count -= 1
+        return self.added(x, mask) * float(count)
+
+
+class FindsUnique(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.unique(x).sum()  # <unique>
+
+
+class ReadsUnderAutocast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = self.layer(x)
+            count = y.sum().item()  # <autocast>
+        return y.float() * count
+
+
+class Loops(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        start = (torch.zeros((), dtype=torch.int64), x)
+        return torch.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2), start)[1]
+
+
+class TrainsTheSame(nn.Module):
+    """Training mode changes nothing in these."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4, track_running_stats=False)
+        self.drop = nn.Dropout(0.0)
+        self.lstm = nn.LSTM(4, 4, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.lstm(self.drop(self.norm(x)))[0]
+
+
+class Recurs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 4, 2, dropout=0.1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.lstm(x)[0]  # <lstm>
 
 
 def on_backward(module, grad_input, grad_output):

@@ -26,7 +26,8 @@ def export(model, path, *arguments, strict=False):
 def exported(folder):
     plain = ["Clean", "Marks", "Masks", "FindsNonzero", "Copies", "ChangesInput", "ChangesOwn", "Counts", "Drops",
              "WithoutGradients", "Checkpoints", "CheckpointsWithoutReentry", "Selects", "Hooked", "HookedForward",
-             "HooksTensor", "Reads", "Helper"]
+             "HooksTensor", "Reads", "Helper", "AsksPython", "FindsUnique", "ReadsUnderAutocast", "Loops", "TrainsTheSame",
+             "Recurs"]
     for name in plain:
         model = getattr(hazards, name)()
         export(model, folder / f"{name}.export.pt2")
@@ -41,9 +42,10 @@ def exported(folder):
 
 def scripted_and_traced(folder):
     for name in ["Clean", "Marks", "MarksFrozen", "Reads", "ReadsCount", "Chooses", "Prints", "Masks", "Copies", "Hooked", "Drops",
-                 "WithoutGradients"]:
+                 "WithoutGradients", "AsksPython", "TrainsTheSame", "Recurs"]:
         torch.jit.script(getattr(hazards, name)()).save(str(folder / f"{name}.script.pt"))
-    for name in ["Clean", "Drops", "Masks"]:
+    torch.jit.freeze(torch.jit.script(hazards.AsksPython().eval())).save(str(folder / "AsksPython_frozen.script.pt"))
+    for name in ["Clean", "Drops", "Masks", "AsksPython", "TrainsTheSame", "Recurs", "FindsUnique"]:
         torch.jit.trace(getattr(hazards, name)(), example(), check_trace=False).save(str(folder / f"{name}.trace.pt"))
     torch.jit.trace(hazards.Drops().eval(), example()).save(str(folder / "Drops_eval.trace.pt"))
 
