@@ -15,6 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto source = python::make_source(std::move(text->text), "fuzz");
   if (!source) std::abort();
   const auto module = python::parse(std::move(*source), text->module, false);
-  if (!module->errors.empty() || module->body.size() != 1) std::abort();
+  if (!module->errors.empty() || module->body.count != 1) std::abort();
   return 0;
 }

@@ -303,23 +303,20 @@ Result<Text> read_exported_program(std::string_view document, const std::string&
   };
   constexpr int deepest_json = 2000;
   constexpr std::size_t most_values = 10'000'000;  // some 700 MB; a model of 70,000 operators has half of them
-  bool too_deep = false;
   std::size_t values = 0;
   const auto filter = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    too_deep = too_deep || depth > deepest_json;
-    ++values;
-    return !too_deep && values <= most_values && (event != Json::parse_event_t::key || is_wanted(parsed));
+    if (depth > deepest_json) throw Unreadable{fmt::format("JSON nested deeper than {}", deepest_json)};
+    if (++values > most_values) throw Unreadable{fmt::format("holds more than {} values", most_values)};
+    return event != Json::parse_event_t::key || is_wanted(parsed);
   };
-  const Json json = Json::parse(document, filter, false);
-  if (too_deep) return failure(fmt::format("JSON nested deeper than {}", deepest_json));
-  if (values > most_values) return failure(fmt::format("holds more than {} values", most_values));
-  if (json.is_discarded() || !json.is_object()) return failure("is not valid JSON");
-  constexpr int major = 8;
-  const Json& version = part(part(json, "schema_version"), "major");
-  if (!version.is_number_integer()) return failure("has no schema version: not an exported program");
-  if (version < 1 || version > major)
-    return failure(fmt::format("has schema version {}, and 1 to {} are known", version.dump(), major));
   try {
+    const Json json = Json::parse(document, filter, false);
+    if (json.is_discarded() || !json.is_object()) return failure("is not valid JSON");
+    constexpr int major = 8;
+    const Json& version = part(part(json, "schema_version"), "major");
+    if (!version.is_number_integer()) return failure("has no schema version: not an exported program");
+    if (version < 1 || version > major)
+      return failure(fmt::format("has schema version {}, and 1 to {} are known", version.dump(), major));
     Text out = Writer().run(json);
     out.module = "graph";
     out.member = member;
