@@ -13,7 +13,8 @@ struct LogLine {
 };
 
 // "[rank0]:V1130 03:11:47.702000 11720 torch/_dynamo/output_graph.py:2835] [0/0] [__graph_code] TRACED GRAPH", and as
-// torch 2.1 and 2.2 have it, "[2024-01-05 10:00:00,123] [0/0] torch._dynamo.output_graph.__graph_code: [DEBUG] TRACED GRAPH".
+// torch 2.1 and 2.2 have it, "[2024-01-05 10:00:00,123] [0/0] torch._dynamo.output_graph.__graph_code: [DEBUG] TRACED
+// GRAPH".
 LogLine log_line(std::string_view line);
 
 }  // namespace fullgraph::graphs

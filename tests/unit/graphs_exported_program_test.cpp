@@ -39,7 +39,9 @@ Json document(const Json& graph, const Json& signature = Json::object()) {
 }
 
 Json relu() {
-  return graph(list({tensor("x")}), list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}))}), list({tensor("y")}));
+  return graph(list({tensor("x")}),
+               list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}))}),
+               list({tensor("y")}));
 }
 
 Text read(const Json& json) {
@@ -78,14 +80,13 @@ TEST_CASE("an exported program is spelled as a module") {
 }
 
 TEST_CASE("parameters and buffers are attributes, whatever they are called, and mutations are copies") {
-  const Json signature = {
-      {"input_specs",
-       {{{"parameter", {{"arg", {{"name", "p"}}}, {"parameter_name", "layers.0.weight"}}}},
-        {{"buffer", {{"arg", {{"name", "b"}}}, {"buffer_name", "a b\nimport os"}}}},
-        {{"user_input", {{"arg", tensor("x")}}}}}},
-      {"output_specs",
-       {{{"buffer_mutation", {{"arg", {{"name", "y"}}}, {"buffer_name", "a b\nimport os"}}}},
-        {{"user_input_mutation", {{"arg", {{"name", "y"}}}, {"user_input_name", "x"}}}}}}};
+  const Json signature = {{"input_specs",
+                           {{{"parameter", {{"arg", {{"name", "p"}}}, {"parameter_name", "layers.0.weight"}}}},
+                            {{"buffer", {{"arg", {{"name", "b"}}}, {"buffer_name", "a b\nimport os"}}}},
+                            {{"user_input", {{"arg", tensor("x")}}}}}},
+                          {"output_specs",
+                           {{{"buffer_mutation", {{"arg", {{"name", "y"}}}, {"buffer_name", "a b\nimport os"}}}},
+                            {{"user_input_mutation", {{"arg", {{"name", "y"}}}, {"user_input_name", "x"}}}}}}};
   const Json inputs = list({tensor("p"), tensor("b"), tensor("x")});
   const Json nodes = list({node("torch.ops.aten.add.Tensor", list({tensor("p"), tensor("x")}), list({tensor("y")}))});
   const std::string text = read(document(graph(inputs, nodes, list({tensor("y")})), signature)).text;
@@ -104,14 +105,17 @@ TEST_CASE("a node's place is the last frame outside of torch, on one line whatev
   const std::string trace =
       "  File \"/home/a b/m.py\", line 7, in forward\n    y = f(x)\n"
       "  File \"/v/site-packages/torch/nn/modules/module.py\", line 1, in _call_impl\n    return g()\n";
-  const Text text = read(document(
-      graph(list({tensor("x")}), list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}), trace)}), list({tensor("y")}))));
+  const Text text = read(document(graph(
+      list({tensor("x")}), list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}), trace)}),
+      list({tensor("y")}))));
   CHECK(place_of(text, "y = torch.ops") == "/home/a b/m.py:7 forward");
   CHECK(place_of(text, "return (y,)") == "unknown");
   // A name with a line end in it is no frame: a traceback has one line for each.
   const std::string broken = "  File \"m\nimport os\n.py\", line 7, in forward\n";
-  const Text other = read(document(graph(
-      list({tensor("x")}), list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}), broken)}), list({tensor("y")}))));
+  const Text other =
+      read(document(graph(list({tensor("x")}),
+                          list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}), broken)}),
+                          list({tensor("y")}))));
   CHECK(other.text == read(document(relu())).text);
 }
 
@@ -120,7 +124,8 @@ TEST_CASE("text of the document never becomes a statement of its own") {
   CHECK(error_of(document(graph(list({tensor("x\nimport os")}), Json::array(), Json::array()))) ==
         "an input of the graph has a name that Python does not take");
   const auto with_target = [](const std::string& target) {
-    return document(graph(list({tensor("x")}), list({node(target, list({tensor("x")}), list({tensor("y")}))}), list({tensor("y")})));
+    return document(graph(list({tensor("x")}), list({node(target, list({tensor("x")}), list({tensor("y")}))}),
+                          list({tensor("y")})));
   };
   CHECK(error_of(with_target("os.system('x')")) == "a node calls `os.system('x')`, which is no name");
   CHECK(error_of(with_target("a\nimport os")).find('\n') == std::string::npos);
@@ -130,10 +135,11 @@ TEST_CASE("text of the document never becomes a statement of its own") {
   CHECK(python_of_argument({{"as_string", "x\"\n; import os"}}) == R"("x\"\n; import os")");
   CHECK(python_of_argument({{"as_device", {{"type", "cpu\")"}, {"index", nullptr}}}}) == R"=(torch.device("cpu\")"))=");
   // Names of results may be bad: nobody can refer to them.
-  const std::string text = read(document(graph(list({tensor("x")}),
-                                               list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y z")}))}),
-                                               list({tensor("y z")}))))
-                               .text;
+  const std::string text =
+      read(document(graph(list({tensor("x")}),
+                          list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y z")}))}),
+                          list({tensor("y z")}))))
+          .text;
   CHECK(text.find("        _ = torch.ops.aten.relu.default(x)\n        return (...,)\n") != std::string::npos);
 }
 
@@ -164,7 +170,8 @@ TEST_CASE("dynamic sizes stand in the annotation, as a text") {
 
 TEST_CASE("schemas that are not known are refused") {
   Json json = document(relu());
-  for (const Json& major : {Json(9), Json(0), Json(-1), Json((std::int64_t{1} << 32) + 8), Json(18446744073709551615U)}) {
+  for (const Json& major :
+       {Json(9), Json(0), Json(-1), Json((std::int64_t{1} << 32) + 8), Json(18446744073709551615U)}) {
     json["schema_version"]["major"] = major;
     CHECK(error_of(json) == fmt::format("has schema version {}, and 1 to 8 are known", major.dump()));
   }
@@ -189,12 +196,13 @@ TEST_CASE("documents that are no graph are refused") {
 
 TEST_CASE("any part may be of any type") {
   // Each value of a whole document, replaced by each of these: an error or a text, as the case may be.
-  Json whole = document(relu(), {{"input_specs", {{{"user_input", {{"arg", tensor("x")}}}}}}, {"output_specs", Json::array()}});
+  Json whole =
+      document(relu(), {{"input_specs", {{{"user_input", {{"arg", tensor("x")}}}}}}, {"output_specs", Json::array()}});
   const Json flat = whole.flatten();
   for (const auto& [path, value] : flat.items()) {
     for (Json::json_pointer at(path); !at.empty(); at = at.parent_pointer()) {
-      for (const Json& other : {Json(), Json(true), Json(-1), Json(1e300), Json("a b"), Json::array(), Json::array({1, {}}),
-                                Json::object(), Json{{"name", 5}}}) {
+      for (const Json& other : {Json(), Json(true), Json(-1), Json(1e300), Json("a b"), Json::array(),
+                                Json::array({1, {}}), Json::object(), Json{{"name", 5}}}) {
         Json changed = whole;
         changed[at] = other;
         const auto text = read_exported_program(changed.dump(), "m.pt2", "models/m.json");
@@ -209,14 +217,16 @@ TEST_CASE("graphs in graphs") {
     Json inner = relu();
     for (int level = 0; level < depth; ++level) {
       const Json body = {{"as_graph", {{"name", "body"}, {"graph", inner}}}};
-      inner = graph(list({tensor("x")}), list({node("torch.ops.higher_order.cond", list({tensor("x"), body, body}), list({tensor("y")}))}),
+      inner = graph(list({tensor("x")}),
+                    list({node("torch.ops.higher_order.cond", list({tensor("x"), body, body}), list({tensor("y")}))}),
                     list({tensor("y")}));
       if (level > 3) inner["nodes"][0]["inputs"].erase(2);  // twice as many at each level would not end
     }
     return document(inner);
   };
   const std::string text = read(nested(1)).text;
-  CHECK(text.find("        body = self.body\n        body = self.body\n        results = torch.ops.higher_order.cond(x, body, body)\n"
+  CHECK(text.find("        body = self.body\n        body = self.body\n        results = "
+                  "torch.ops.higher_order.cond(x, body, body)\n"
                   "        y = results[0]\n") != std::string::npos);
   CHECK(text.find("\n    class body(torch.nn.Module):\n        def forward(self, x):\n") != std::string::npos);
   CHECK(read(nested(40)).text.size() > text.size());
@@ -228,7 +238,7 @@ TEST_CASE("graphs in graphs") {
 TEST_CASE("a region that a pass has made stands where its first node was written") {
   const Json inner = graph(list({tensor("x")}),
                            list({node("torch.ops.aten.relu.default", list({tensor("x")}), list({tensor("y")}),
-                                 "  File \"/m.py\", line 3, in forward\n    y = f(x)\n")}),
+                                      "  File \"/m.py\", line 3, in forward\n    y = f(x)\n")}),
                            list({tensor("y")}));
   const Json body = {{"as_graph", {{"name", "submod_1"}, {"graph", inner}}}};
   const Json region = node("torch.ops.higher_order.wrap_with_set_grad_enabled",

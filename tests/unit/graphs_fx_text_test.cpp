@@ -26,7 +26,8 @@ std::string place_of(std::string_view file, std::string_view written) {
   const std::size_t at = text.text.find(written);
   REQUIRE(at != std::string::npos);
   const ir::Origin* origin = text.map.at(static_cast<std::uint32_t>(at));
-  return origin == nullptr ? "unknown" : fmt::format("{}:{} {} `{}`", origin->file, origin->line, origin->function, origin->code);
+  return origin == nullptr ? "unknown"
+                           : fmt::format("{}:{} {} `{}`", origin->file, origin->line, origin->function, origin->code);
 }
 
 constexpr std::string_view graph =
@@ -85,7 +86,8 @@ TEST_CASE("graphs are cut out of what stands around them") {
   const std::string logged =
       behind("V1130 03:11:47.702000 11720 torch/_dynamo/output_graph.py:2835] [0/0] [__graph_code] ", graph);
   CHECK(text_of(logged) == graph);
-  const std::string old = behind("[2024-01-05 10:00:00,123] [0/0] torch._dynamo.output_graph.__graph_code: [DEBUG] ", graph);
+  const std::string old =
+      behind("[2024-01-05 10:00:00,123] [0/0] torch._dynamo.output_graph.__graph_code: [DEBUG] ", graph);
   CHECK(text_of(old) == graph);
   const std::string ranked = behind("[rank0]:V1130 03:11:47.702000 1 torch/x.py:2] [0/0] [__graph_code]  ", graph);
   CHECK(text_of(ranked) == graph);
@@ -93,13 +95,15 @@ TEST_CASE("graphs are cut out of what stands around them") {
   for (std::size_t at = 0; (at = windows.find('\n', at)) != std::string::npos; at += 2) windows.replace(at, 1, "\r\n");
   CHECK(text_of(windows) == graph);
   // torch writes the name of the file that the code pretends to be, and the class, in one line.
-  CHECK(text_of(" ===== Forward graph 0 =====\n /v/torch/fx/_lazy_graph_module.py class GraphModule(torch.nn.Module):\n" +
-                std::string(graph.substr(graph.find('\n') + 1)))
-            .starts_with("\nclass GraphModule(torch.nn.Module):\n    def forward"));
+  CHECK(
+      text_of(" ===== Forward graph 0 =====\n /v/torch/fx/_lazy_graph_module.py class GraphModule(torch.nn.Module):\n" +
+              std::string(graph.substr(graph.find('\n') + 1)))
+          .starts_with("\nclass GraphModule(torch.nn.Module):\n    def forward"));
 }
 
 TEST_CASE("several graphs in one file, and functions without a class") {
-  CHECK(text_of(std::string(graph) + "between\n" + std::string(graph)) == std::string(graph) + "\n" + std::string(graph));
+  CHECK(text_of(std::string(graph) + "between\n" + std::string(graph)) ==
+        std::string(graph) + "\n" + std::string(graph));
   const std::string_view function = "def forward(self, x):\n    y = x.sin()\n    return y\n";
   CHECK(text_of("\n\n" + std::string(function)) == "\n\n" + std::string(function));
   CHECK(text_of(behind("        ", function)) == function);
@@ -108,8 +112,10 @@ TEST_CASE("several graphs in one file, and functions without a class") {
 }
 
 TEST_CASE("what marks of checkpoints stand in front of a place") {
-  CHECK(place_of("def forward(self, x):\n    # ac_graph_id: 1 - MUST_SAVE File: /m.py:5 in f, code: y = x\n    y = x.sin()\n",
-                 "y = x.sin") == "/m.py:5 f `y = x`");
+  CHECK(
+      place_of(
+          "def forward(self, x):\n    # ac_graph_id: 1 - MUST_SAVE File: /m.py:5 in f, code: y = x\n    y = x.sin()\n",
+          "y = x.sin") == "/m.py:5 f `y = x`");
   CHECK(place_of("def forward(self, x):\n    # File: /m.py:5 in f, code: y = x\n    y = x.sin()\n"
                  "    # No stacktrace found for following nodes\n    z = x.cos()\n",
                  "z = x.cos") == "unknown");
@@ -129,9 +135,9 @@ TEST_CASE("names of resumed functions tell of breaks") {
 }
 
 TEST_CASE("what only looks like a graph is none") {
-  for (const std::string_view text :
-       {"class Model(nn.Module):\n    pass\n", "my class is (torch.nn.Module):\n", "a subclass X(torch.nn.Module):\n    pass\n",
-        "def forward(x):\n    pass\n", "class GraphModule(torch.nn.Module): or so\n", "graph:\n", "\tgraph():\n"})
+  for (const std::string_view text : {"class Model(nn.Module):\n    pass\n", "my class is (torch.nn.Module):\n",
+                                      "a subclass X(torch.nn.Module):\n    pass\n", "def forward(x):\n    pass\n",
+                                      "class GraphModule(torch.nn.Module): or so\n", "graph:\n", "\tgraph():\n"})
     CHECK_MESSAGE(!holds_fx_text(text), text);
   CHECK(holds_fx_text("text\n\nclass GraphModule(torch.nn.Module):\n    def forward(self):\n"));
   CHECK(text_of("class GraphModule(torch.nn.Module):\n") == "\n");  // and nothing in it
@@ -169,8 +175,8 @@ TEST_CASE("printed graphs that are odd stay a function with as many lines") {
   for (const std::string_view line :
        {std::string_view("    %"), std::string_view("    %a = "), std::string_view("    %a : = b[target="),
         std::string_view("    %a : = call_method[target=item](args = (), kwargs = {})"),
-        std::string_view("    %a : = call_function[target=f](args = ()))((, kwargs = {{}})"), std::string_view("return "),
-        std::string_view("%import : = placeholder[target=x]"), std::string_view(deep)}) {
+        std::string_view("    %a : = call_function[target=f](args = ()))((, kwargs = {{}})"),
+        std::string_view("return "), std::string_view("%import : = placeholder[target=x]"), std::string_view(deep)}) {
     const std::vector<std::string_view> lines = {"graph():", line};
     const std::vector<std::string> read = python_of_graph_lines(lines);
     CHECK(read.size() == 2);
