@@ -92,6 +92,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   select();
   set_elsewhere_apart();
   suppress();
+  leave_out_unusual();
   std::ranges::move(elsewhere_, std::back_inserter(found_.list));
   elsewhere_.clear();
   sort();
@@ -318,6 +319,12 @@ std::vector<Diagnostic> Analysis::suppress_in(const ir::Module& module, std::vec
     if (take(finding, choice)) about_comments.push_back(std::move(finding));
   }
   return findings;
+}
+
+// After comments have been looked at: one that suppresses such a finding is needed, whether it is shown or not.
+void Analysis::leave_out_unusual() {
+  if (settings_.unusual.value_or(false)) return;
+  found_.unusual = std::erase_if(found_.list, [](const Diagnostic& finding) { return finding.unusual; });
 }
 
 void Analysis::sort() {

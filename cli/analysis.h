@@ -38,6 +38,7 @@ struct Findings {
   std::vector<Error> errors;     // what could not be looked at
   std::size_t roots = 0;         // traced
   std::size_t suppressed = 0;
+  std::size_t unusual = 0;         // left out
   std::vector<std::string> notes;  // what cannot be seen in the files given, one sentence each
 };
 
@@ -63,6 +64,7 @@ class Analysis {
   void look_at_recordings(unsigned jobs);
   void merge_recordings();
   void set_elsewhere_apart();
+  void leave_out_unusual();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
   const RuleChoice& choice_of(const SourcePath& source);
   bool take(Diagnostic& finding, const RuleChoice& choice) const;

@@ -273,6 +273,10 @@ class Check {
 
     if (auto done = deliver(text); !done) return std::unexpected(done.error());
     if (sources_.empty() && errors_.empty()) say("warning: no Python files under the given paths");
+    if (found_.unusual != 0 && !fix_only()) {
+      say(fmt::format("note: {} more need{} an argument against its default (--unusual)", found_.unusual,
+                      found_.unusual == 1 ? "s" : ""));
+    }
     for (const std::string& note : found_.notes) say("note: " + note);
     for (const Error& error : errors_) print_error(error);
     if (options_.timing) timing_.print();
@@ -349,6 +353,7 @@ Result<int> Check::show_settings() {
   line("fix-only", boolean(settings_.fix_only.value_or(false)));
   line("unsafe-fixes", boolean(settings_.unsafe_fixes.value_or(false)));
   line("show-fixes", boolean(settings_.show_fixes.value_or(false)));
+  line("unusual", boolean(settings_.unusual.value_or(false)));
   line("fixable", codes(choice.fixable()));
   line("mode", quoted(settings_.mode.value_or("any")));
   line("roots", quoted(settings_.roots.value_or("auto")));

@@ -27,7 +27,7 @@ struct CheckFlags {
   std::vector<std::string> configs;
   std::string color = "auto";
   std::string jobs = "0";
-  std::optional<bool> force_exclude, respect_gitignore, fullgraph, fix, fix_only, unsafe_fixes, show_fixes;
+  std::optional<bool> force_exclude, respect_gitignore, fullgraph, fix, fix_only, unsafe_fixes, show_fixes, unusual;
   std::string output_file, stdin_filename;
 };
 
@@ -74,6 +74,7 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
   add_switch(check, flags.fix_only, "fix-only", "Repair, and do not report what is left");
   check.add_flag("--diff", out.diff, "Print the fixes as a patch and write nothing; exit with 1 unless it is empty");
   add_switch(check, flags.show_fixes, "show-fixes", "List what was repaired");
+  add_switch(check, flags.unusual, "unusual", "Also report what needs an argument against its default");
   add_list(check, flags, "--fixable", "fixable", "RULE,…", "Rules whose fixes may be made (default: ALL)");
   add_list(check, flags, "--unfixable", "unfixable", "RULE,…", "Rules whose fixes are only shown");
   add_list(check, flags, "--extend-fixable", "extend-fixable", "RULE,…", "Rules whose fixes may be made in addition");
@@ -271,6 +272,7 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
   if (flags.fix_only) out.flags.fix_only = flags.fix_only;
   if (flags.unsafe_fixes) out.flags.unsafe_fixes = flags.unsafe_fixes;
   if (flags.show_fixes) out.flags.show_fixes = flags.show_fixes;
+  if (flags.unusual) out.flags.unusual = flags.unusual;
   if (!flags.output_file.empty() && flags.output_file != "-")
     out.output_file = absolute_path(flags.output_file, working_directory);
   if (!flags.stdin_filename.empty()) out.stdin_filename = flags.stdin_filename;

@@ -21,6 +21,7 @@ constexpr std::array key_table = {
     Key{"unsafe-fixes", KeyType::Boolean, "false",
         "Make fixes that change behaviour, too; false also ends the hint at them"},
     Key{"show-fixes", KeyType::Boolean, "false", "List what was repaired"},
+    Key{"unusual", KeyType::Boolean, "false", "Also report what needs an argument against its default"},
     Key{"fixable", KeyType::Strings, "[\"ALL\"]", "Rules whose fixes may be made"},
     Key{"extend-fixable", KeyType::Strings, "[]", "Rules whose fixes may be made in addition to `fixable`"},
     Key{"unfixable", KeyType::Strings, "[]",
@@ -136,6 +137,7 @@ Result<void> set_boolean(Settings& settings, std::string_view name, std::optiona
   if (name == "fix-only") settings.fix_only = value;
   if (name == "unsafe-fixes") settings.unsafe_fixes = value;
   if (name == "show-fixes") settings.show_fixes = value;
+  if (name == "unusual") settings.unusual = value;
   return {};
 }
 
@@ -281,6 +283,7 @@ void overlay(Settings& bottom, const Settings& top) {
   take(bottom.fix_only, top.fix_only);
   take(bottom.unsafe_fixes, top.unsafe_fixes);
   take(bottom.show_fixes, top.show_fixes);
+  take(bottom.unusual, top.unusual);
   take(bottom.per_file_ignores, top.per_file_ignores);
   for (const auto& [selector, severity] : top.severity) bottom.severity[selector] = severity;
   take(bottom.include, top.include);

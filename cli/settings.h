@@ -48,7 +48,7 @@ struct Settings {
   Selection rules;
   Selection fixable;  // whose fixes may be made: fixable, extend-fixable, unfixable
   Names extend_safe_fixes, extend_unsafe_fixes;
-  std::optional<bool> fix, fix_only, unsafe_fixes, show_fixes;
+  std::optional<bool> fix, fix_only, unsafe_fixes, show_fixes, unusual;
   std::vector<PerFileIgnore> per_file_ignores;
   std::map<std::string, std::optional<Severity>> severity;  // by selector; no value: ignore
 

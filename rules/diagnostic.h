@@ -16,7 +16,7 @@ enum class Severity : std::uint8_t {
   Error,    // Dynamo breaks whenever the line runs
   Warning,  // it breaks under the stated condition
   Hazard,   // no break, but training or caching goes wrong
-  Info,     // about the lint run, or what breaks only against the defaults of constructors; never fails it
+  Info,     // about the lint run, or an unusual finding; never fails it
 };
 
 // What tells of it.
@@ -77,6 +77,7 @@ struct Diagnostic {
   std::vector<Related> related;
   std::vector<Fix> fixes;  // the best first
   Evidence evidence = Evidence::Static;
+  bool unusual = false;  // happens only with an argument against its constructor's default
 };
 
 // May the fixer make it, with unsafe fixes or without?

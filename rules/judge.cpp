@@ -90,6 +90,7 @@ void absorb_fixes(std::vector<Fix>& into, std::vector<Fix>&& other) {
 
 void absorb(Diagnostic& into, Diagnostic&& other) {
   into.severity = std::min(into.severity, other.severity);  // the enumerators go from strongest to weakest
+  into.unusual = into.unusual && other.unusual;
   if (weaker(other.condition, into.condition)) into.condition = std::move(other.condition);
   if (shorter(other.path, into.path)) into.path = std::move(other.path);
   if (weaker(other.message, into.message)) into.message = std::move(other.message);
@@ -129,7 +130,8 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   out.name = info.name;
   out.severity = info.severity == Severity::Error && !event.condition.empty() ? Severity::Warning : info.severity;
   // What the defaults of the constructors leave out breaks nothing for most users, who still may want to know.
-  if (!event.unusual.empty()) out.severity = std::max(out.severity, Severity::Info);
+  out.unusual = !event.unusual.empty();
+  if (out.unusual) out.severity = std::max(out.severity, Severity::Info);
   out.place = place_of(event.where);
   out.function = event.function;
   out.condition = event.condition;

@@ -462,5 +462,21 @@ def test_default_of_an_entry(check, project, fills, severity):
         '        if self.config.parameters["kind"] != "plain" and x.max() > 0:\n            return x * 2\n'
         "        return x\n"
     )
-    result = check("--output-format", "json", "model.py", "config.py").ok()
+    result = check("--output-format", "json", "--unusual", "model.py", "config.py").ok()
     assert [(finding["code"], finding["severity"]) for finding in result.findings()] == [("FG401", severity)]
+    shown = check("--output-format", "json", "model.py", "config.py").ok()
+    assert len(shown.findings()) == (severity != "info")
+    assert ("--unusual" in shown.stderr) == (severity == "info")
+
+
+def test_a_comment_about_what_is_left_out_is_needed(check, project):
+    (project / "model.py").write_text(
+        "import torch\n\n\n"
+        "class Block(torch.nn.Module):\n"
+        "    def __init__(self, rate=0.0):\n        super().__init__()\n        self.rate = rate\n\n"
+        "    def forward(self, x: torch.Tensor):\n"
+        "        if self.rate > 0 and x.max() > 0:  # fullgraph: ignore[FG401] off by default\n            return x * 2\n"
+        "        return x\n"
+    )
+    assert check("--output-format", "json", "model.py").ok().findings() == []
+    assert check("--output-format", "json", "--unusual", "model.py").ok().findings() == []
