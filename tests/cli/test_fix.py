@@ -415,7 +415,7 @@ def test_no_fix_of_a_fixture_is_rolled_back(check, fixtures, tmp_path):
         shutil.copytree(fixtures / part, tmp_path / part)
     result = check("--fix", "--unsafe-fixes", "--exit-zero")
     assert result.code == 0, result.stderr
-    assert result.stderr == ""
+    assert not [line for line in result.stderr.splitlines() if not line.startswith("note: ")], "nothing is rolled back"
     assert "fixed," in result.stdout
     changed = 0
     after = {}
