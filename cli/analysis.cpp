@@ -45,6 +45,15 @@ Result<Environment> environment_for(const Settings& settings, const std::string&
   return out;
 }
 
+trace::Options trace_options(const Settings& settings, unsigned jobs) {
+  trace::Options options;
+  const std::string mode = settings.mode.value_or("any");
+  options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
+  options.fullgraph = settings.fullgraph.value_or(false);
+  options.jobs = jobs;
+  return options;
+}
+
 Analysis::Analysis(const CheckOptions& options, const std::string& working_directory, const Settings& settings,
                    const std::vector<SourcePath>& sources, const Environment& environment, Progress& progress,
                    Timing& timing)
@@ -146,14 +155,11 @@ bool Analysis::is_large_tree() const {
 
 void Analysis::trace(unsigned jobs) {
   progress_.phase("tracing");
-  trace::Options options;
-  const std::string mode = settings_.mode.value_or("any"), roots = settings_.roots.value_or("auto");
-  options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
+  trace::Options options = trace_options(settings_, jobs);
+  const std::string roots = settings_.roots.value_or("auto");
   options.roots = roots == "compiled"  ? trace::Roots::Compiled
                   : roots == "modules" ? trace::Roots::Modules
                                        : trace::Roots::Auto;
-  options.fullgraph = settings_.fullgraph.value_or(false);
-  options.jobs = jobs;
   options.entries = settings_.entry.value_or(Names{});
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
   trace::Outcome outcome = trace::trace(*program_, *environment_.profile, options);

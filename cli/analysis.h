@@ -33,6 +33,9 @@ struct Environment {
 // `base`: the folder of the configuration. Error: no profile for the version of PyTorch.
 Result<Environment> environment_for(const Settings& settings, const std::string& base);
 
+// What the settings say to the tracer, but for roots and entries.
+trace::Options trace_options(const Settings& settings, unsigned jobs);
+
 struct Findings {
   std::vector<Diagnostic> list;  // sorted by path, position and code
   std::vector<Error> errors;     // what could not be looked at

@@ -1,10 +1,13 @@
 #include "cli/merge_recordings.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "analyzer/graphs/lines.h"
 #include "analyzer/trace/event.h"
 #include "cli/remembered_sources.h"
 #include "cli/statement_lines.h"
@@ -13,11 +16,7 @@
 namespace fullgraph::cli {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
+using graphs::trimmed;
 
 // How many names two paths have in common at their ends. The recording may have been made on Windows.
 std::size_t common_names(std::string_view one, std::string_view other) {
@@ -62,14 +61,6 @@ unsigned line_of(const Place& place) {
   return place.source->position(place.span.begin).line;
 }
 
-Place whole_line(std::shared_ptr<const ir::SourceFile> source, std::uint32_t line) {
-  const std::string_view text = source->line_text(line);
-  const std::uint32_t start = source->line_start(line);
-  const auto blanks = static_cast<std::uint32_t>(std::min(text.find_first_not_of(" \t"), text.size()));
-  const auto end = start + static_cast<std::uint32_t>(text.size());
-  return {std::move(source), {start + blanks, end}};
-}
-
 // A break of a log, as an event on a line that nothing has been parsed of.
 class BreakReport {
  public:
@@ -80,7 +71,7 @@ class BreakReport {
   std::optional<trace::Event> event(const graphs::RecordedBreak& one, const LintedSources& sources) {
     std::optional<Place> place;
     if (auto source = source_of(one.where.file, one.where.line, one.where.code, sources))
-      place = whole_line(std::move(source), one.where.line);
+      place = place_of_line(std::move(source), one.where.line);
     else
       place = remembered_.place_of(one.where);
     if (!place) return std::nullopt;
@@ -110,15 +101,29 @@ const rules::Rule* rule_of(std::string_view gb_id) {
   return nullptr;
 }
 
+// The lines of statements, each looked up once: for that the whole source is parsed.
+class Statements {
+ public:
+  StatementLines around(const Place& place) {
+    const auto [known, added] = known_.try_emplace({place.source.get(), place.span.begin, place.span.end});
+    if (added) known->second = statement_lines(place);
+    return known->second;
+  }
+
+ private:
+  std::map<std::tuple<const ir::SourceFile*, std::uint32_t, std::uint32_t>, StatementLines> known_;
+};
+
 // Does the finding stand for this break? At its own place or, where it was moved to the call, where it happens.
-bool covers(const Diagnostic& finding, const graphs::RecordedBreak& one, const LintedSources& sources) {
+bool covers(const Diagnostic& finding, const graphs::RecordedBreak& one, const LintedSources& sources,
+            Statements& statements) {
   if (finding.gb_id.empty()) return false;
   const auto at = [&](const ir::Origin& where, const Place& place) {
     if (place.source == nullptr) return false;
     if (common_names(where.file, place.source->path()) == 0) return false;
     const auto source = source_of(where.file, where.line, where.code, sources);
     if (source == nullptr ? where.file != place.source->path() : source != place.source) return false;
-    return statement_lines(place).meet(where.line, where.line);
+    return statements.around(place).meet(where.line, where.line);
   };
   if (at(one.where, finding.place)) return true;
   const bool moved =
@@ -133,7 +138,7 @@ void merge_findings(std::vector<Diagnostic>& found, std::vector<Diagnostic> reco
     const unsigned line = line_of(one.place);
     const std::string_view code = one.place.source->line_text(line);
     if (auto source = source_of(one.place.source->path(), line, code, sources))
-      one.place = whole_line(std::move(source), line);
+      one.place = place_of_line(std::move(source), line);
     const auto same = std::ranges::find_if(found, [&](const Diagnostic& known) {
       return known.code == one.code && known.place.source == one.place.source && line_of(known.place) == line;
     });
@@ -149,13 +154,14 @@ LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, const Recording& log, 
                           const std::string& working_directory, const profile::Profile& profile) {
   LoggedBreaks out;
   BreakReport report(working_directory);
+  Statements statements;
   std::vector<trace::Event> events;
   for (const graphs::RecordedBreak& one : log.breaks) report.remember(one);
   for (const graphs::RecordedBreak& one : log.breaks) {
     ++out.logged;
     bool covered = false;
     for (Diagnostic& finding : found) {
-      if (!covers(finding, one, sources)) continue;
+      if (!covers(finding, one, sources, statements)) continue;
       covered = true;
       if (finding.evidence == Evidence::Confirmed) continue;
       finding.evidence = Evidence::Confirmed;

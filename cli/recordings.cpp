@@ -34,17 +34,16 @@ class Look {
   Look(const SourcePath& file, const std::string& working_directory, const Environment& environment)
       : file_(file), environment_(environment), program_(search_path()), remembered_(working_directory) {}
 
-  Result<Recording> run(const trace::Options& options) {
+  Result<Recording> run(trace::Options options) {
     auto graphs = graphs::read(file_.path, file_.shown);
     if (!graphs) return std::unexpected(graphs.error());
     if (auto done = load(std::move(graphs->texts), *graphs); !done) return std::unexpected(done.error());
     Recording out;
     out.file = &file_;
     out.format = graphs->format;
-    trace::Options mine = options;
-    mine.roots = trace::Roots::Modules;
-    if (!graphs->entry.empty()) mine.entries = {graphs->entry};
-    trace::Outcome outcome = trace::trace(program_, *environment_.profile, mine);
+    options.roots = trace::Roots::Modules;
+    if (!graphs->entry.empty()) options.entries = {graphs->entry};
+    trace::Outcome outcome = trace::trace(program_, *environment_.profile, options);
     out.roots = outcome.roots;
     out.breaks = std::move(graphs->breaks);
     out.findings = rules::judge(outcome.events, *environment_.profile, options.jobs);
@@ -157,12 +156,7 @@ Result<bool> is_recording(const SourcePath& source) {
 
 Result<Recording> look_at_recording(const SourcePath& file, const std::string& working_directory,
                                     const Environment& environment, const Settings& settings, unsigned jobs) {
-  trace::Options options;
-  const std::string mode = settings.mode.value_or("any");
-  options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
-  options.fullgraph = settings.fullgraph.value_or(false);
-  options.jobs = jobs;
-  return Look(file, working_directory, environment).run(options);
+  return Look(file, working_directory, environment).run(trace_options(settings, jobs));
 }
 
 }  // namespace fullgraph::cli

@@ -27,6 +27,14 @@ std::uint32_t offset_of_column(std::string_view line, std::uint32_t column) {
 
 }  // namespace
 
+Place place_of_line(std::shared_ptr<const ir::SourceFile> source, std::uint32_t line, std::uint32_t column) {
+  const std::string_view text = source->line_text(line);
+  const std::uint32_t start = source->line_start(line), end = start + static_cast<std::uint32_t>(text.size());
+  const auto blanks = static_cast<std::uint32_t>(std::min(text.find_first_not_of(" \t"), text.size()));
+  const std::uint32_t first = column > 1 ? offset_of_column(text, column) : blanks;
+  return {std::move(source), {start + first, end}};
+}
+
 void RememberedSources::remember(const ir::Origin& origin) {
   if (origin.line == 0 || origin.line > most_lines) return;
   Remembered& file = files_[origin.file];
@@ -57,11 +65,7 @@ std::optional<Place> RememberedSources::place_of(const ir::Origin& origin) {
     file.source = std::make_shared<const ir::SourceFile>(shown_path(origin.file, working_directory_), std::move(text));
   }
   if (origin.line > file.source->line_count()) return std::nullopt;
-  const std::string_view line = file.source->line_text(origin.line);
-  const std::uint32_t start = file.source->line_start(origin.line);
-  const auto blanks = static_cast<std::uint32_t>(std::min(line.find_first_not_of(" \t"), line.size()));
-  const std::uint32_t first = origin.column > 1 ? offset_of_column(line, origin.column) : blanks;
-  return Place{file.source, {start + first, start + static_cast<std::uint32_t>(line.size())}};
+  return place_of_line(file.source, origin.line, origin.column);
 }
 
 }  // namespace fullgraph::cli

@@ -16,6 +16,9 @@
 
 namespace fullgraph::cli {
 
+// A line of a source, from this column on; without one (0) or from the first, from where its code begins.
+Place place_of_line(std::shared_ptr<const ir::SourceFile> source, std::uint32_t line, std::uint32_t column = 0);
+
 class RememberedSources {
  public:
   explicit RememberedSources(std::string working_directory) : working_directory_(std::move(working_directory)) {}

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/graphs/frames.h"
+#include "analyzer/graphs/lines.h"
 #include "analyzer/graphs/log_lines.h"
 
 namespace fullgraph::graphs {
@@ -16,24 +17,16 @@ namespace {
 
 // Where a record begins, and what of it stands in front of the place or of the frames.
 //
-//     Graph break in user code at m.py:12                               2.5 and later; a repetition has words in
-//     between Graph break: call to print from user code at:                     before, and in warnings; the reason may
-//     take lines Graph break: torch.compile cannot … in the following user code:   a frame that is skipped as a whole
+//     Graph break in user code at m.py:12
+// since 2.5; a repetition has words in between.
+//
+//     Graph break: call to print from user code at:
+// before, and in warnings; the reason may take lines.
+//
+//     Graph break: torch.compile cannot … in the following user code:
+// of a frame that is skipped as a whole.
 constexpr std::string_view starts = "Graph break", starts_with_reason = "Graph break:", in_code = "in user code at ";
 constexpr std::array<std::string_view, 2> before_frames = {"from user code at:", "in the following user code:"};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
 
 // Makes one record after the other of the lines that one process has written.
 class Records {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/graphs/lines.h"
 #include "analyzer/graphs/pickle.h"
 
 namespace fullgraph::graphs {
@@ -67,11 +68,9 @@ struct Source {
 std::optional<ir::Origin> place_of_stack(std::string_view text) {
   std::vector<Frame> frames;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto frame = frame_of(text.substr(0, end));
+    const auto frame = frame_of(next_line(text));
     if (!frame) return std::nullopt;
     frames.push_back(*frame);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (frames.empty()) return std::nullopt;
   const std::string_view torch = torch_folder(frames);

@@ -4,14 +4,10 @@
 #include <charconv>
 #include <optional>
 
+#include "analyzer/graphs/lines.h"
+
 namespace fullgraph::graphs {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 std::optional<std::uint32_t> number(std::string_view digits) {
   std::uint32_t value = 0;
@@ -47,9 +43,7 @@ std::vector<ir::Origin> frames_of(std::string_view traceback) {
   std::vector<ir::Origin> out;
   bool code_may_follow = false;
   while (!traceback.empty()) {
-    const std::size_t end = std::min(traceback.find('\n'), traceback.size());
-    const std::string_view line = trimmed(traceback.substr(0, end));
-    traceback.remove_prefix(std::min(end + 1, traceback.size()));
+    const std::string_view line = trimmed(next_line(traceback));
     if (auto found = frame(line)) {
       out.push_back(std::move(*found));
       code_may_follow = true;

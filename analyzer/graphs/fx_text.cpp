@@ -10,6 +10,7 @@
 
 #include "analyzer/graphs/frames.h"
 #include "analyzer/graphs/fx_graph_lines.h"
+#include "analyzer/graphs/lines.h"
 #include "analyzer/graphs/log_lines.h"
 
 namespace fullgraph::graphs {
@@ -49,11 +50,9 @@ bool starts_graph_lines(std::string_view line) {
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+    std::string_view line = next_line(text);
     if (line.ends_with('\r')) line.remove_suffix(1);
     out.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/graphs/lines.h"
 #include "analyzer/graphs/object_text.h"
 #include "analyzer/graphs/printable.h"
 #include "analyzer/graphs/tensor_text.h"
@@ -171,9 +172,7 @@ std::string class_text(std::string_view name, std::string_view code, std::string
   out += fmt::format("\n\n\nclass {}(torch.nn.Module):\n", name);
   bool is_empty = true;
   while (!code.empty()) {
-    const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view line = code.substr(0, end);
-    code.remove_prefix(std::min(end + 1, code.size()));
+    const std::string_view line = next_line(code);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     is_empty = false;
     out += "    ";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/graphs/debug_pkl.h"
+#include "analyzer/graphs/lines.h"
 #include "analyzer/graphs/object_text.h"
 #include "analyzer/graphs/printable.h"
 #include "analyzer/graphs/tensor_text.h"
@@ -55,9 +56,7 @@ std::set<std::string, std::less<>> names_in_list(std::string_view line) {
 void collect_classes(std::string_view code, const std::string& module, Classes& classes) {
   TensorAttributes* inside = nullptr;
   while (!code.empty()) {
-    const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view line = code.substr(0, end);
-    code.remove_prefix(std::min(end + 1, code.size()));
+    const std::string_view line = next_line(code);
     if (line.starts_with("class ") && classes.size() < most_classes) {
       const std::string_view name = line.substr(6, std::min(line.find_first_of("(:"), line.size()) - 6);
       inside = &classes[fmt::format("{}.{}", module, name)];

@@ -5,7 +5,6 @@
 // only a trace in it ("fingerprints"); these are told here, as events like any others.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
@@ -62,13 +61,10 @@ bool is_body(Value value) {
   return value->kind == Kind::Class || (value->kind == Kind::Instance && as<InstanceObject>(value)->module);
 }
 
-Arguments without_first(const Arguments& arguments, std::size_t count) {
+Arguments without_first(const Arguments& arguments) {
   Arguments rest = arguments;
-  const auto erase = [count](auto& list) {
-    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(count, list.size())));
-  };
-  erase(rest.positional);
-  erase(rest.positional_spans);
+  if (!rest.positional.empty()) rest.positional.erase(rest.positional.begin());
+  if (!rest.positional_spans.empty()) rest.positional_spans.erase(rest.positional_spans.begin());
   return rest;
 }
 
@@ -183,7 +179,7 @@ Value Interpreter::call_script_operator(std::string_view op, Arguments& argument
   }
   const bool has_methods = first->kind == Kind::List || first->kind == Kind::Dict || first->kind == Kind::Str;
   if (has_methods && std::ranges::find(methods, op) != methods.end())
-    return call_method(first, op, without_first(arguments, 1).positional);
+    return call_method(first, op, without_first(arguments).positional);
   // Tracing calculates sizes by operators on tensors (see NumToTensor).
   const bool is_number = first->kind == Kind::Int || first->kind == Kind::Float;
   if (is_number && profile_.callable("torch.Tensor." + std::string(op))) return heap_.typed(first->kind);
@@ -238,7 +234,7 @@ Value Interpreter::call_operator(std::string_view op, Arguments& arguments) {
     if (to_host && asked_for) report_recorded(EventKind::HostCopy, op, arguments);
   }
   if (profile_.callable(as_method) || op == "requires_grad_") {
-    Arguments rest = without_first(arguments, 1);
+    Arguments rest = without_first(arguments);
     return tensor_method(tensor, op, rest);
   }
   const profile::Callable* callable = profile_.callable(as_function);
