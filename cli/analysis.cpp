@@ -66,7 +66,7 @@ Analysis::Analysis(const CheckOptions& options, const std::string& working_direc
       timing_(timing) {
   for (std::size_t i = 0; i < sources_.size(); ++i) by_shown_[sources_[i].shown] = i;
   for (const SourcePath& source : sources_) {
-    const auto recorded = source.given ? is_recording(source) : Result<bool>(false);
+    const auto recorded = source.given && !is_cxx(source.path) ? is_recording(source) : Result<bool>(false);
     is_recording_.push_back(!recorded || *recorded);
     if (!recorded) recording_errors_.push_back(recorded.error());
   }
@@ -96,6 +96,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   add_invalid_sources();
   keep_linted();
   merge_recordings();
+  merge_cxx(jobs);
 
   // Rules that are switched off go before comments are looked at, so that no comment counts as needed by them.
   select();
@@ -126,7 +127,7 @@ void Analysis::load(const Texts& texts, unsigned jobs) {
   inputs.reserve(sources_.size());
   for (std::size_t at = 0; at < sources_.size(); ++at) {
     const SourcePath& source = sources_[at];
-    if (is_recording_[at]) continue;
+    if (is_recording_[at] || is_cxx(source.path)) continue;
     const auto text = texts_.find(source.path);
     if (text != texts_.end()) {
       inputs.push_back({source.path, source.shown, &text->second});
@@ -238,11 +239,26 @@ void Analysis::merge_recordings() {
   }
 }
 
+void Analysis::merge_cxx(unsigned jobs) {
+  if (!cxx_) {
+    std::vector<const SourcePath*> files;
+    for (const SourcePath& source : sources_) {
+      if (is_cxx(source.path)) files.push_back(&source);
+    }
+    cxx_ = look_at_cxx(files, working_directory_, environment_, settings_, jobs);
+  }
+  found_.roots += cxx_->roots;
+  found_.errors.insert(found_.errors.end(), cxx_->errors.begin(), cxx_->errors.end());
+  found_.notes.insert(found_.notes.end(), cxx_->notes.begin(), cxx_->notes.end());
+  found_.list.insert(found_.list.end(), cxx_->list.begin(), cxx_->list.end());
+}
+
 // Comments and texts are there for sources that were linted only.
 void Analysis::set_elsewhere_apart() {
   const auto first = std::ranges::stable_partition(found_.list, [this](const Diagnostic& finding) {
-    const auto at = by_shown_.find(finding.place.source->path());
-    return at != by_shown_.end() && !is_recording_[at->second];
+    const std::string& path = finding.place.source->path();
+    const auto at = by_shown_.find(path);
+    return is_cxx(path) || (at != by_shown_.end() && !is_recording_[at->second]);
   });
   elsewhere_.assign(std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   found_.list.erase(first.begin(), first.end());
@@ -296,12 +312,14 @@ void Analysis::suppress() {
   const std::size_t before = found_.list.size();
   found_.list.clear();
   std::vector<Diagnostic> about_comments;
-  for (const python::Program::File& file : program_->files()) {
-    auto found = by_file.find(file.shown);
+  const auto look_at = [&](const std::string& shown, const ir::Module* module) {
+    auto found = by_file.find(shown);
     std::vector<Diagnostic> mine = found == by_file.end() ? std::vector<Diagnostic>() : std::move(found->second);
-    if (file.module != nullptr) mine = suppress_in(*file.module, std::move(mine), about_comments);
+    if (module != nullptr) mine = suppress_in(*module, std::move(mine), about_comments);
     found_.list.insert(found_.list.end(), std::make_move_iterator(mine.begin()), std::make_move_iterator(mine.end()));
-  }
+  };
+  for (const python::Program::File& file : program_->files()) look_at(file.shown, file.module.get());
+  for (const auto& source : cxx_->sources) look_at(source->source->path(), source.get());
   found_.suppressed = before - found_.list.size();
   found_.list.insert(found_.list.end(), std::make_move_iterator(about_comments.begin()),
                      std::make_move_iterator(about_comments.end()));
@@ -312,13 +330,18 @@ std::vector<Diagnostic> Analysis::suppress_in(const ir::Module& module, std::vec
   std::vector<Directive> directives = directives_of(module);
   if (directives.empty()) return findings;
   findings = cli::suppress(module, directives, std::move(findings));
-  const SourcePath& source = *this->source(module.source->path());
+  const SourcePath* const linted = this->source(module.source->path());
+  if (linted == nullptr) return findings;  // a header that others include
+  const SourcePath& source = *linted;
   const RuleChoice& choice = choice_of(source);
   // In one mode only, a comment may be needed for the other.
   const bool any_mode = settings_.mode.value_or("any") == "any";
   std::vector<Diagnostic> about = judge_directives(module, directives, [&](std::string_view code) {
     return choice.enabled(code, source.path) && (code != "FG901" || any_mode);
   });
+  if (module.recording == ir::Recording::Cxx) {  // nothing is repaired there yet
+    for (Diagnostic& finding : about) finding.fixes.clear();
+  }
   // Only a comment that names these rules suppresses them: one for all rules would hide that it is unused itself.
   std::erase_if(directives, [](const Directive& directive) { return directive.codes.empty(); });
   for (Diagnostic& finding : cli::suppress(module, directives, std::move(about))) {

@@ -14,6 +14,7 @@
 #include "analyzer/profile/profile.h"
 #include "analyzer/python/program.h"
 #include "analyzer/trace/trace.h"
+#include "cli/cxx_sources.h"
 #include "cli/discovery.h"
 #include "cli/options.h"
 #include "cli/recordings.h"
@@ -66,6 +67,7 @@ class Analysis {
   void keep_linted();
   void look_at_recordings(unsigned jobs);
   void merge_recordings();
+  void merge_cxx(unsigned jobs);
   void set_elsewhere_apart();
   void leave_out_unusual();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
@@ -89,6 +91,7 @@ class Analysis {
   std::vector<bool> is_recording_;                    // of each source
   std::optional<std::vector<Recording>> recordings_;  // no repair changes them: looked at once
   std::vector<Error> recording_errors_;
+  std::optional<CxxFindings> cxx_;  // neither
   // Of the present run
   std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of
   Texts texts_;

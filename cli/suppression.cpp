@@ -39,6 +39,16 @@ class Scanner {
  public:
   Scanner(std::string_view comment, std::uint32_t base) : text_(comment), base_(base) {}
 
+  // Of a comment in C++: one at most, at its beginning.
+  std::vector<Directive> scan_cxx() {
+    at_ = 2;  // behind "//" or "/*"
+    skip_blanks();
+    Directive directive;
+    if (!starts_with_word(text_.substr(at_), "NOLINT") ? !directive_at(directive) : !nolint(directive)) return {};
+    directive.span = {base_, offset(text_.size())};
+    return {std::move(directive)};
+  }
+
   std::vector<Directive> scan() {
     std::vector<Directive> out;
     while (at_ < text_.size()) {
@@ -150,6 +160,36 @@ class Scanner {
     }
     at_ = end;
     return !any || !out.codes.empty();
+  }
+
+  // "NOLINT(fullgraph-FG601, other-check) the reason", NOLINTNEXTLINE, NOLINTBEGIN and NOLINTEND, as clang-tidy has them.
+  bool nolint(Directive& out) {
+    struct Word {
+      std::string_view text;
+      DirectiveKind kind;
+    };
+    constexpr std::array words = {
+        Word{"NOLINTNEXTLINE", DirectiveKind::Ignore}, Word{"NOLINTBEGIN", DirectiveKind::Disable},
+        Word{"NOLINTEND", DirectiveKind::Enable}, Word{"NOLINT", DirectiveKind::Noqa}};
+    const Word* const word = std::ranges::find_if(words, [&](const Word& one) { return take(one.text); });
+    if (word == words.end() || at_ >= text_.size() || text_[at_] != '(') return false;  // for all tools: not ours
+    out.kind = word->kind;
+    constexpr std::string_view ours = "fullgraph-";
+    const std::size_t close = std::min(text_.find(')', at_), text_.size());
+    while (at_ < close) {
+      const std::size_t begin = at_ + 1;
+      at_ = std::min(text_.find(',', begin), close);
+      std::size_t name = begin;
+      while (name < at_ && blank(text_[name])) ++name;
+      std::size_t end = at_;
+      while (end > name && blank(text_[end - 1])) --end;
+      if (text_.substr(name, end - name).starts_with(ours)) {
+        add_code(out, name + ours.size(), end);
+      } else {
+        out.foreign = true;
+      }
+    }
+    return !out.codes.empty();
   }
 
   void add_code(Directive& out, std::size_t begin, std::size_t end) {
@@ -365,7 +405,9 @@ std::vector<Directive> directives_of(const ir::Module& module) {
   std::vector<Extent> extents;
   for (const ir::Span comment : module.comments) {
     const std::string_view text = module.source->text(comment);
-    std::vector<Directive> found = Scanner(text, comment.begin).scan();
+    const bool cxx = module.recording == ir::Recording::Cxx;
+    Scanner scanner(text, comment.begin);
+    std::vector<Directive> found = cxx ? scanner.scan_cxx() : scanner.scan();
     if (found.empty()) continue;
     if (extents.empty()) extents = extents_of(module);
     const unsigned line = module.source->position(comment.begin).line;
@@ -375,8 +417,10 @@ std::vector<Directive> directives_of(const ir::Module& module) {
       directive.own_line = alone;
       switch (directive.kind) {
         case DirectiveKind::Ignore:
-          directive.lines =
-              alone ? lines_of_leading(line, extents, module.source->line_count()) : lines_of_trailing(line, extents);
+          // Of C++ nothing is known but lines.
+          directive.lines = cxx && alone ? std::vector<Directive::Lines>{{line + 1, line + 1}}
+                            : alone      ? lines_of_leading(line, extents, module.source->line_count())
+                                         : lines_of_trailing(line, extents);
           break;
         case DirectiveKind::Noqa:
           directive.lines = lines_of_trailing(line, extents);

@@ -50,6 +50,12 @@ constexpr std::array events{trace::EventKind::DataDependentOperator};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
+  if (is_cxx(event)) {
+    diagnostic.message = named(event.subject, "this operator") +
+                         " reads tensor values on the host, which waits for the device and cannot be captured in a "
+                         "CUDA graph or a trace";
+    return context.report(std::move(diagnostic));
+  }
   const std::string name = named(event.callee.empty() ? event.subject : event.callee, "this operator");
   diagnostic.message = name + " returns a Python value that depends on tensor values" + with_detail(event) +
                        ", so the graph ends here; compute it with tensor operations, or outside the compiled region";
@@ -69,6 +75,7 @@ extern const Rule data_dependent_operator{
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,
-    .check = check};
+    .check = check,
+    .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -63,6 +63,12 @@ std::string operation(const trace::Event& event) {
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   const bool one_hot = event.gb_id == "GB0246";
+  if (is_cxx(event)) {
+    diagnostic.message = "the output shape of " + named(event.subject, "this operator") +
+                         " depends on tensor values, so the host waits for the device, and a CUDA graph cannot hold it; "
+                         "keep the shape fixed, for example with `torch::where` and a mask";
+    return context.report(std::move(diagnostic));
+  }
   diagnostic.message =
       "the output shape of " + operation(event) + " depends on tensor values" + with_detail(event) +
       ", so the graph ends here; " +
@@ -82,6 +88,7 @@ extern const Rule dynamic_shape{.info = {.code = "FG403",
                                          .since = "0.1.0",
                                          .documentation = documentation},
                                 .events = events,
-                                .check = check};
+                                .check = check,
+                                .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

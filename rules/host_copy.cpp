@@ -1,5 +1,5 @@
-// FG601: a tensor goes to the host in the middle of a graph. Told of recorded graphs only: there the device is what the
-// author wrote, and nothing but operators is left to wait for.
+// FG601: a tensor goes to the host in the middle of a graph. Told of recorded graphs, where the device is what the author
+// wrote and nothing but operators is left to wait for, and of C++.
 #include <array>
 
 #include "rules/wording.h"
@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view documentation = R"(## What it does
 
 Reports operators of a recorded graph (an exported program, FX text, a TorchScript archive) that copy a tensor to the CPU
-where the author's line asks for that: `.cpu()`, `.to("cpu")`.
+where the author's line asks for that: `.cpu()`, `.to("cpu")`. In C++: the same in code that `forward` reaches, and calls
+that wait for the device (`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
 
 ## Why is this bad?
 
@@ -41,6 +42,13 @@ constexpr std::array events{trace::EventKind::HostCopy};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
+  if (is_cxx(event)) {
+    diagnostic.message = named(event.subject, "this call") +
+                         (event.detail == "waits" ? " waits for the device"
+                                                  : " copies a tensor to the host, which waits for the device") +
+                         " in the middle of forward, and cannot be captured in a CUDA graph; do it outside of forward";
+    return context.report(std::move(diagnostic));
+  }
   diagnostic.message =
       named(event.subject, "the operator") +
       " copies a tensor to the host in the middle of the graph, which waits for the device and cannot be "
@@ -52,13 +60,14 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 extern const Rule host_copy{.info = {.code = "FG601",
                                      .name = "host-copy",
-                                     .summary = "A recorded graph copies a tensor to the host",
+                                     .summary = "A recorded graph or a C++ forward copies a tensor to the host",
                                      .severity = Severity::Hazard,
                                      .gb_ids = "",
                                      .fix = FixAvailability::None,
                                      .since = "0.1.0",
                                      .documentation = documentation},
                             .events = events,
-                            .check = check};
+                            .check = check,
+                            .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -135,8 +135,8 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   out.place = place_of(event.where);
   out.function = event.function;
   out.condition = event.condition;
-  out.gb_id = event.gb_id;
-  out.url = event.gb_id.empty() ? reference_url(info.documentation) : profile::graph_break_url(event.gb_id);
+  if (!is_cxx(event)) out.gb_id = event.gb_id;
+  out.url = out.gb_id.empty() ? reference_url(info.documentation) : profile::graph_break_url(out.gb_id);
   if (!event.root.empty()) out.roots.push_back(event.root);
   out.path.reserve(event.path.size());
   for (const trace::Call& call : event.path) out.path.push_back({place_of(call.where), call.function});
@@ -188,7 +188,9 @@ std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profil
   for (std::size_t i = 0; i < events.size(); ++i) {
     const trace::Event& event = events[i];
     if (!wanted(event)) continue;
-    for (const Rule* rule : rules_of[static_cast<std::size_t>(event.kind)]) rule->check(event, rule->info, context);
+    for (const Rule* rule : rules_of[static_cast<std::size_t>(event.kind)]) {
+      if (!is_cxx(event) || rule->speaks_of_cxx) rule->check(event, rule->info, context);
+    }
     for (Diagnostic& diagnostic : made) {
       if (!event.unusual.empty()) diagnostic.message += "; by default it does not: `" + event.unusual + "` is false";
       collected.add(std::move(diagnostic), i);

@@ -70,6 +70,12 @@ std::string_view advice(const trace::Event& event) {
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
+  if (is_cxx(event)) {
+    diagnostic.message =
+        "a tensor is written out in forward, for which it is copied to the host in each call; write it outside of "
+        "forward";
+    return context.report(std::move(diagnostic));
+  }
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this call") +
                        " writes output, for which Dynamo ends the graph" + with_detail(event) + "; " +
                        std::string(advice(event));
@@ -88,6 +94,7 @@ extern const Rule output_call{.info = {.code = "FG501",
                                        .since = "0.1.0",
                                        .documentation = documentation},
                               .events = events,
-                              .check = check};
+                              .check = check,
+                              .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -99,10 +99,22 @@ std::string changed(const std::string& subject, trace::Origin origin, std::strin
          ", which Dynamo does not trace; do it before the compiled region";
 }
 
+// No compiler looks at C++; what is left is what the call does to training.
+std::string in_cxx(const std::string& subject, bool leaks) {
+  return leaks ? subject + " makes a leaf in the middle of forward that reaches its result, so what made the tensor is "
+                           "cut off and gets no gradient; mark the input in the caller instead"
+               : subject + " changes the flag of a tensor that belongs to the caller or to the model, in each call of "
+                           "forward; set it once, outside of forward";
+}
+
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   const std::string subject = named(event.subject, "a tensor");
   const bool leaks = event.gb_id == "GB8985" || event.gb_id == "GB7324";
+  if (is_cxx(event)) {
+    diagnostic.message = in_cxx(subject, leaks);
+    return context.report(std::move(diagnostic));
+  }
   diagnostic.message = leaks ? leaked(subject) : changed(subject, event.origin, context.profile().version());
   context.report(std::move(diagnostic));
 }
@@ -119,6 +131,7 @@ extern const Rule requires_grad_call{
              .since = "0.1.0",
              .documentation = documentation},
     .events = events,
-    .check = check};
+    .check = check,
+    .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

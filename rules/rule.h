@@ -34,6 +34,12 @@ struct RuleInfo {
   std::string_view documentation;
 };
 
+// Is it about C++? Dynamo compiles none, so there is no graph break: what breaks is a capture as a CUDA graph or a trace,
+// and what it costs without one is the wait for the device.
+inline bool is_cxx(const trace::Event& event) {
+  return event.where.module != nullptr && event.where.module->recording == ir::Recording::Cxx;
+}
+
 class Context {
  public:
   Context(const profile::Profile& profile, std::vector<Diagnostic>& out) : profile_(profile), out_(out) {}
@@ -62,6 +68,7 @@ struct Rule {
   RuleInfo info;
   std::span<const trace::EventKind> events;  // the kinds that `check` wants to see
   void (*check)(const trace::Event& event, const RuleInfo& info, Context& context);
+  bool speaks_of_cxx = false;  // whether what `check` says holds for C++, which nothing compiles; else it is not asked
 };
 
 // All rules, sorted by code (generated).

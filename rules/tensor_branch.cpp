@@ -63,6 +63,12 @@ constexpr std::array events{trace::EventKind::TensorBranch};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
+  if (is_cxx(event)) {
+    diagnostic.message = "the branch on " + named(event.subject, "a tensor") +
+                         " depends on a tensor's value, so the host waits for the device, and a CUDA graph or a trace "
+                         "cannot hold both sides; use `torch::where`, or decide outside of forward";
+    return context.report(std::move(diagnostic));
+  }
   const bool random = event.callee == "random";
   diagnostic.message =
       "the branch on " + named(event.subject, "a tensor") +
@@ -88,6 +94,7 @@ extern const Rule tensor_branch{.info = {.code = "FG401",
                                          .since = "0.1.0",
                                          .documentation = documentation},
                                 .events = events,
-                                .check = check};
+                                .check = check,
+                                .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

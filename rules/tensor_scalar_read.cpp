@@ -64,6 +64,12 @@ std::string reader(const trace::Event& event) {
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
+  if (is_cxx(event)) {
+    diagnostic.message = named(event.subject, "this call") +
+                         " reads a tensor's value on the host, which waits for the device and cannot be captured in a "
+                         "CUDA graph or a trace; keep it a tensor, or read it outside of forward";
+    return context.report(std::move(diagnostic));
+  }
   const bool floats = event.gb_id == "GB0109";
   diagnostic.message =
       "the value of " + named(event.subject, "a tensor") + " is read into Python" + reader(event) + with_detail(event) +
@@ -84,6 +90,7 @@ extern const Rule tensor_scalar_read{.info = {.code = "FG402",
                                               .since = "0.1.0",
                                               .documentation = documentation},
                                      .events = events,
-                                     .check = check};
+                                     .check = check,
+                                     .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -57,7 +57,7 @@ inline std::string with_detail(const trace::Event& event) {
 // A fact that costs no graph break is never an error, whatever the rule's usual severity is.
 inline Diagnostic begin(const RuleInfo& info, const trace::Event& event, const Context& context) {
   Diagnostic diagnostic = context.diagnostic(info, event);
-  if (event.gb_id.empty()) diagnostic.severity = Severity::Hazard;
+  if (diagnostic.gb_id.empty()) diagnostic.severity = Severity::Hazard;
   return diagnostic;
 }
 

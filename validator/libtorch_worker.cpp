@@ -1,40 +1,18 @@
 #include "validator/libtorch_worker.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "validator/process.h"
+#include "validator/worker_program.h"
 
 namespace fullgraph::validator {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr std::string_view worker_name = "fullgraph-libtorch";
-
-bool is_executable(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-}
-
-std::optional<std::string> in_path() {
-  const char* path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "" : path;
-  while (!folders.empty()) {
-    const std::size_t colon = std::min(folders.find(':'), folders.size());
-    const fs::path candidate = fs::path(folders.substr(0, colon)) / worker_name;
-    if (colon != 0 && is_executable(candidate)) return candidate.string();
-    folders.remove_prefix(std::min(colon + 1, folders.size()));
-  }
-  return std::nullopt;
-}
 
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
@@ -45,23 +23,12 @@ std::string last_line(std::string text) {
 }  // namespace
 
 Result<LibtorchWorker> LibtorchWorker::find() {
-  if (const char* named = std::getenv("FULLGRAPH_LIBTORCH"); named != nullptr && *named != '\0') {
-    if (is_executable(named)) return LibtorchWorker(named);
-    return std::unexpected(
-        Error{ErrorKind::Usage, fmt::format("FULLGRAPH_LIBTORCH names `{}`, which cannot be run", named), {}});
-  }
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  if (const fs::path beside = own.parent_path() / worker_name; !error && is_executable(beside))
-    return LibtorchWorker(beside.string());
-  if (auto found = in_path()) return LibtorchWorker(*std::move(found));
-  return std::unexpected(Error{
-      ErrorKind::Usage,
-      fmt::format("archives and C++ sources are run by `{}`, which is neither beside fullgraph nor in PATH; build "
-                  "fullgraph with libtorch (cmake -DCMAKE_PREFIX_PATH=\"$(python -c 'import torch; "
-                  "print(torch.utils.cmake_prefix_path)')\"), or name the program in FULLGRAPH_LIBTORCH",
-                  worker_name),
-      {}});
+  auto path = find_worker("fullgraph-libtorch", "FULLGRAPH_LIBTORCH",
+                          "archives and C++ sources are run by `fullgraph-libtorch`, which is neither beside fullgraph "
+                          "nor in PATH; build fullgraph with libtorch (cmake -DCMAKE_PREFIX_PATH=\"$(python -c 'import "
+                          "torch; print(torch.utils.cmake_prefix_path)')\"), or name the program in FULLGRAPH_LIBTORCH");
+  if (!path) return std::unexpected(path.error());
+  return LibtorchWorker(*std::move(path));
 }
 
 std::expected<json, Failure> LibtorchWorker::ask(const std::string& verb, json request, const std::string& name,

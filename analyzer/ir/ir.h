@@ -243,6 +243,7 @@ enum class Recording : std::uint8_t {
   Graph,        // an exported program or FX text: operators on tensors, in the order in which they were recorded
   TorchScript,  // code of a TorchScript archive
   Pickle,       // the objects of an archive
+  Cxx,          // C++ sources, spelled as the Python that does the same
 };
 
 struct Module {

@@ -65,7 +65,7 @@ Value Interpreter::call(Value callee, Arguments& arguments) {
     }
     default:
       // What a graph calls and nobody knows, a submodule most of all, makes tensors of tensors.
-      return in_recording() && traced() ? heap_.tensor(Origin::Intermediate) : heap_.unknown;
+      return in_recording() && !in_cxx() && traced() ? heap_.tensor(Origin::Intermediate) : heap_.unknown;
   }
 }
 

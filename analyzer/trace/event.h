@@ -50,6 +50,10 @@ enum class EventKind : std::uint8_t {
   DroppedHook,         // a backward hook that the module had and the archive does not; `subject`
   TorchScriptModule,   // the archive holds a module that Dynamo does not trace
   RecordedBreak,       // a run broke here; `gb_id`, `detail` as it said them
+  // what is wrong with libtorch, whether anything is compiled or not
+  NestedBackward,  // a backward pass that is started by another one; `callee`
+  PersistentHook,  // forward hooks a tensor that outlives it; `subject`
+  NonLeafFlag,     // requires_grad is taken from what is no leaf, which throws; `subject`
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients
   Hazard,             // other hazards, told apart by `callee`

@@ -414,6 +414,11 @@ class Interpreter {
   void report_frozen_state(std::string_view name, const Arguments& arguments);
   void report_archive(InstanceObject* root);
   [[nodiscard]] const ir::Origin* origin_at(ir::Span span) const;
+  // Of C++ that is spelled as Python.
+  Value call_cxx(const std::string& name, Arguments& arguments);
+  void note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments);
+  [[nodiscard]] bool in_cxx() const { return frame_->module->recording == ir::Recording::Cxx; }
+  [[nodiscard]] bool in_function_backward() const;
   [[nodiscard]] bool in_recording() const { return frame_->module->recording != ir::Recording::None; }
   Value call_native(NativeObject* native, Arguments& arguments);
   Value string_method(StrObject* string, std::string_view name, Arguments& arguments);

@@ -86,6 +86,7 @@ const ir::Origin* Interpreter::origin_at(Span span) const {
 }
 
 Value Interpreter::recorded_global(Symbol name) {
+  if (in_cxx()) return nullptr;
   for (const GlobalName& known : global_names) {
     if (name.text() == known.name) return module_value(std::string(known.stands_for));
   }

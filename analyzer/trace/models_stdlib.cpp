@@ -51,7 +51,9 @@ Value Interpreter::einops_result(std::string_view module, std::string_view funct
 
 Value Interpreter::call_external(ExternalObject* function, Arguments& arguments) {
   const std::string& name = function->name;
-  if (in_recording()) {
+  if (in_cxx()) {
+    if (Value result = call_cxx(name, arguments)) return result;
+  } else if (in_recording()) {
     if (Value result = call_recorded(name, arguments)) return result;
   }
   if (name.starts_with("builtins.")) {

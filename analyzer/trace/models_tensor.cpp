@@ -516,6 +516,7 @@ Value Interpreter::read_numpy(TensorObject* array, std::string_view name, const 
 }
 
 Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Arguments& arguments) {
+  if (in_cxx()) note_cxx_method(tensor, name, arguments);
   Value first = arguments.get(0, {});
   if (tensor->numpy) {
     if (one_of(name, {"item", "tolist"})) return read_numpy(tensor, name, arguments);
@@ -584,7 +585,8 @@ Value Interpreter::tensor_method(TensorObject* tensor, std::string_view name, Ar
                      tensor->origin == Origin::Buffer;
       if (outside) {
         result.gb_id = "GB0125";
-        if (tensor->requires_grad != Truth::Unknown || tensor->parameter) graph_break(std::move(result));
+        // In C++ the caller's tensor is what it is about, whatever the flag was.
+        if (tensor->requires_grad != Truth::Unknown || tensor->parameter || in_cxx()) graph_break(std::move(result));
       } else if (tensor->origin == Origin::Intermediate && tensor->requires_grad == Truth::No && now == Truth::Yes) {
         // Traced since 2.12, unless the leaf reaches an output of the region.
         result.gb_id = "GB8985";

@@ -1,0 +1,267 @@
+#include "cli/cxx_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/python/parse.h"
+#include "analyzer/python/program.h"
+#include "analyzer/trace/trace.h"
+#include "cli/analysis.h"
+#include "cli/cxx_comments.h"
+#include "cli/cxx_worker.h"
+#include "cli/files.h"
+#include "cli/invalid_source.h"
+#include "rules/rule.h"
+#include "rules/wording.h"
+
+namespace fullgraph::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 5> units = {".cpp", ".cc", ".cxx", ".cu", ".c++"};
+constexpr std::array<std::string_view, 5> headers = {".h", ".hh", ".hpp", ".hxx", ".cuh"};
+
+template <std::size_t Size>
+bool ends_with_any(const std::string& path, const std::array<std::string_view, Size>& suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
+}
+
+// An installed torch on the way to imported packages.
+std::string torch_folder(const std::vector<std::string>& search_path) {
+  for (const std::string& folder : search_path) {
+    std::error_code error;
+    if (fs::is_directory(fs::path(folder) / "torch" / "include", error)) return folder + "/torch";
+  }
+  return {};
+}
+
+std::string module_name(const std::string& path) {
+  std::string out = fs::path(path).stem().string();
+  std::ranges::replace_if(out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return out;
+}
+
+// The files that documents speak of, read once each.
+class CxxFiles {
+ public:
+  CxxFiles(const std::vector<const SourcePath*>& given, const std::string& working_directory)
+      : working_directory_(working_directory) {
+    for (const SourcePath* file : given) {
+      std::error_code error;
+      const fs::path real = fs::weakly_canonical(file->path, error);
+      shown_[error ? file->path : real.string()] = file->shown;
+    }
+  }
+
+  // Text and comments of a file.
+  const ir::Module& module(const std::string& path) {
+    auto& entry = modules_[path];
+    if (entry == nullptr) {
+      const auto shown = shown_.find(path);
+      const auto bytes = read_file(path);
+      auto made = std::make_shared<ir::Module>();
+      made->recording = ir::Recording::Cxx;
+      made->source = std::make_shared<const ir::SourceFile>(
+          shown == shown_.end() ? shown_path(path, working_directory_) : shown->second,
+          bytes ? replace_invalid(*bytes) : std::string());
+      made->comments = comments_of_cxx(made->source->text());
+      entry = std::move(made);
+    }
+    return *entry;
+  }
+
+  Place place(const std::vector<std::string>& files, const CxxPlace& where) {
+    const ir::Module& file = module(files.at(where.file));
+    const auto size = static_cast<std::uint32_t>(file.source->text().size());
+    if (where.line == 0 || where.line > file.source->line_count()) return {file.source, {}};
+    const std::uint32_t begin = std::min(size, file.source->line_start(where.line) + where.column - 1);
+    return {file.source, {begin, std::min(size, begin + where.length)}};
+  }
+
+  [[nodiscard]] bool knows(const std::string& path) const { return modules_.contains(path); }
+  [[nodiscard]] std::vector<std::shared_ptr<const ir::Module>> take() const {
+    std::vector<std::shared_ptr<const ir::Module>> out;
+    for (const auto& [path, module] : modules_) out.push_back(module);
+    return out;
+  }
+
+ private:
+  const std::string& working_directory_;
+  std::map<std::string, std::string> shown_;
+  std::map<std::string, std::shared_ptr<const ir::Module>> modules_;
+};
+
+class Look {
+ public:
+  Look(const std::string& working_directory, const std::vector<const SourcePath*>& files,
+       const Environment& environment, const trace::Options& options)
+      : environment_(environment), options_(options), files_(files, working_directory) {}
+
+  void run(const SourcePath& file, const CxxDocument& document) {
+    for (const std::string& one : document.files) files_.module(one);
+    python::Program program({});
+    program.set_opaque({"torch"});
+    auto source = python::make_source(document.text, file.shown);
+    if (!source) {
+      out_.errors.push_back(source.error());
+      return;
+    }
+    auto module = python::parse_recording(*source, module_name(file.path), ir::Recording::Cxx, nullptr);
+    program.load({{file.path, file.shown, nullptr, true, module}}, 1);
+    const trace::Outcome outcome = trace::trace(program, *environment_.profile, options_);
+    out_.roots += outcome.roots;
+    for (Diagnostic& finding : rules::judge(outcome.events, *environment_.profile, options_.jobs)) {
+      if (!move(finding, document)) continue;
+      finding.roots = {file.shown};  // whose settings hold for it
+      add(std::move(finding));
+    }
+    add_errors(file, document);
+  }
+
+  [[nodiscard]] bool has_seen(const std::string& path) const {
+    std::error_code error;
+    return files_.knows(fs::weakly_canonical(path, error).string());
+  }
+
+  CxxFindings take() {
+    out_.sources = files_.take();
+    return std::move(out_);
+  }
+  CxxFindings& out() { return out_; }
+
+ private:
+  // The smallest part of the text that holds the place, and what it stands for.
+  std::optional<Place> origin(const Place& place, const CxxDocument& document) {
+    const CxxSpan* best = nullptr;
+    for (const CxxSpan& span : document.spans) {
+      if (span.begin > place.span.begin || span.end < place.span.end) continue;
+      if (best == nullptr || span.end - span.begin < best->end - best->begin) best = &span;
+    }
+    if (best == nullptr) return std::nullopt;
+    return files_.place(document.files, best->where);
+  }
+
+  bool move(Diagnostic& finding, const CxxDocument& document) {
+    auto place = origin(finding.place, document);
+    if (!place) return false;
+    quote_author(finding.message, finding.place, *place);
+    finding.place = std::move(*place);
+    finding.function = in_cxx(finding.function);
+    std::erase_if(finding.path, [&](PathStep& step) {
+      auto there = origin(step.place, document);
+      if (there) step.place = std::move(*there);
+      step.function = in_cxx(step.function);
+      return !there;
+    });
+    std::erase_if(finding.related, [&](Related& related) {
+      auto there = origin(related.place, document);
+      if (there) related.place = std::move(*there);
+      return !there;
+    });
+    finding.fixes.clear();  // they are of a text that nobody wrote
+    return true;
+  }
+
+  // What a message quotes of the text becomes what stands in the source.
+  static void quote_author(std::string& message, const Place& text, const Place& author) {
+    const std::string python = quoted(text), cxx = quoted(author);
+    if (const std::size_t at = message.find(python); at != std::string::npos) message.replace(at, python.size(), cxx);
+    constexpr std::string_view self = "`self.";
+    for (std::size_t at = message.find(self); at != std::string::npos; at = message.find(self, at))
+      message.replace(at, self.size(), "`");
+  }
+
+  static std::string quoted(const Place& place) { return "`" + rules::one_line(place.source->text(place.span)) + "`"; }
+
+  // "NetImpl.forward" → "NetImpl::forward"
+  static std::string in_cxx(const std::string& python) {
+    std::string out;
+    for (const char c : python) {
+      if (c == '.') {
+        out += "::";
+      } else {
+        out += c;
+      }
+    }
+    return out;
+  }
+
+  // Each file that includes a header finds the same in it.
+  void add(Diagnostic finding) {
+    if (known_.emplace(finding.place.source->path(), finding.place.span.begin, finding.code).second)
+      out_.list.push_back(std::move(finding));
+  }
+
+  void add_errors(const SourcePath& file, const CxxDocument& document) {
+    for (const CxxError& error : document.errors) {
+      const ir::Module& module = files_.module(document.files.at(error.where.file));
+      Diagnostic finding = syntax_error(module, {files_.place(document.files, error.where).span, error.message});
+      finding.roots = {file.shown};
+      add(std::move(finding));
+    }
+    const std::size_t errors = document.errors.size() + document.errors_elsewhere;
+    if (errors == 0) return;
+    out_.notes.push_back(fmt::format(
+        "{} was read in part: Clang reports {} error{}, and what depends on the places is not looked at{}", file.shown,
+        errors, errors == 1 ? "" : "s",
+        document.found_libtorch ? ""
+                                : "; no libtorch was found, neither in a compile_commands.json nor on the search path "
+                                  "(--python-path names an environment with torch)"));
+  }
+
+  const Environment& environment_;
+  const trace::Options& options_;
+  CxxFiles files_;
+  CxxFindings out_;
+  std::set<std::tuple<std::string, std::uint32_t, std::string>> known_;
+};
+
+}  // namespace
+
+bool is_cxx(const std::string& path) {
+  return ends_with_any(path, units) || ends_with_any(path, headers);
+}
+
+CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
+                        const Environment& environment, const Settings& settings, unsigned jobs) {
+  if (files.empty()) return {};
+  const auto worker = CxxWorker::find(torch_folder(environment.search_path));
+  if (!worker) {
+    CxxFindings out;
+    out.errors.push_back(worker.error());
+    return out;
+  }
+  trace::Options options;
+  const std::string mode = settings.mode.value_or("any");
+  options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
+  options.roots = trace::Roots::Modules;
+  options.jobs = jobs;
+  Look look(working_directory, files, environment, options);
+  // A header that one of the sources includes has been looked at with it.
+  for (const bool of_headers : {false, true}) {
+    for (const SourcePath* file : files) {
+      if (ends_with_any(file->path, headers) != of_headers || (of_headers && look.has_seen(file->path))) continue;
+      auto document = worker->read(file->path);
+      if (document) {
+        look.run(*file, *document);
+      } else {
+        Error error = document.error();
+        error.where = ErrorLocation{file->shown, 0, 0};
+        look.out().errors.push_back(std::move(error));
+      }
+    }
+  }
+  return look.take();
+}
+
+}  // namespace fullgraph::cli

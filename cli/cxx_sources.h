@@ -1,0 +1,33 @@
+// One look at C++ and CUDA sources: the worker spells each as Python text, which is traced and judged like any other;
+// what is found there is told where the author wrote it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/ir/error.h"
+#include "analyzer/ir/ir.h"
+#include "cli/discovery.h"
+#include "rules/diagnostic.h"
+
+namespace fullgraph::cli {
+
+struct Environment;  // analysis.h
+
+// By its name: C++ and CUDA have no other mark.
+bool is_cxx(const std::string& path);
+
+struct CxxFindings {
+  std::vector<Diagnostic> list;
+  // Text and comments of the files that were looked at, headers of the project included.
+  std::vector<std::shared_ptr<const ir::Module>> sources;
+  std::vector<std::string> notes;
+  std::vector<Error> errors;
+  std::size_t roots = 0;
+};
+
+CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
+                        const Environment& environment, const Settings& settings, unsigned jobs);
+
+}  // namespace fullgraph::cli

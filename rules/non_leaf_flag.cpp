@@ -1,0 +1,69 @@
+// FG613: `requires_grad_(false)` on a tensor that autograd has computed. libtorch throws: only leaves can give up their
+// gradient (torch/csrc/autograd/variable.cpp, set_requires_grad).
+#include <array>
+
+#include "rules/wording.h"
+
+namespace fullgraph::rules {
+namespace {
+
+constexpr std::string_view documentation = R"(## What it does
+
+Reports, in C++, `requires_grad_(false)` and `set_requires_grad(false)` on a tensor that was computed from parameters while
+gradients are recorded.
+
+## Why is this bad?
+
+It throws: "you can only change requires_grad flags of leaf variables". Under a `torch::NoGradGuard` it does not, which is
+why evaluation works and the first training step fails.
+
+## Example
+
+```cpp
+torch::Tensor forward(torch::Tensor x) {
+  auto h = encoder(x);
+  h.set_requires_grad(false);
+  return head(h);
+}
+```
+
+## Use instead
+
+```cpp
+torch::Tensor forward(torch::Tensor x) { return head(encoder(x).detach()); }
+```
+
+## Fix
+
+No edit is offered.
+
+## References
+
+- [Autograd mechanics: setting requires_grad](https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad)
+)";
+
+constexpr std::array events{trace::EventKind::NonLeafFlag};
+
+void check(const trace::Event& event, const RuleInfo& info, Context& context) {
+  Diagnostic diagnostic = begin_hazard(info, event, context);
+  diagnostic.severity = Severity::Error;
+  diagnostic.message = "requires_grad is switched off on " + named(event.subject, "a tensor") +
+                       ", which is no leaf, so the call throws while gradients are recorded; use `detach()`";
+  context.report(std::move(diagnostic));
+}
+
+}  // namespace
+
+extern const Rule non_leaf_flag{.info = {.code = "FG613",
+                                         .name = "requires-grad-on-non-leaf",
+                                         .summary = "A C++ forward takes requires_grad from what is no leaf",
+                                         .severity = Severity::Error,
+                                         .gb_ids = "",
+                                         .fix = FixAvailability::None,
+                                         .since = "0.1.0",
+                                         .documentation = documentation},
+                                .events = events,
+                                .check = check,
+                                .speaks_of_cxx = true};
+
+}  // namespace fullgraph::rules

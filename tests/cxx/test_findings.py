@@ -1,0 +1,111 @@
+"""What the marks of the C++ fixtures say is found there, and nothing else."""
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT, run_fullgraph
+from clang_worker import ENVIRONMENT, TORCH, make_database
+
+FOLDER = ROOT / "fixtures" / "cxx"
+FIXTURES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".cpp", ".cu"))
+PROJECT = FOLDER / "project"
+MARK = re.compile(r"//.*\bexpect:((?: FG\d{3})+)")
+
+
+def marks(path) -> set[tuple[int, str]]:
+    """(line, code) of each mark."""
+    out = set()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if found := MARK.search(line):
+            out |= {(number, code) for code in found.group(1).split()}
+    return out
+
+
+@functools.cache
+def look():
+    """All fixtures in one run, which is how a project is linted."""
+    return run_fullgraph("check", "--isolated", "--output-format", "json", *FIXTURES, env=ENVIRONMENT, timeout=1200).ok()
+
+
+def found(result, path) -> set[tuple[int, str]]:
+    shown = str(path.relative_to(ROOT))
+    return {(one["line"], one["code"]) for one in result.findings() if one["file"] == shown}
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_fixture(path):
+    assert found(look(), path) == marks(path)
+
+
+def test_both_kinds_of_fixtures():
+    with_findings = [path for path in FIXTURES if marks(path)]
+    assert len(with_findings) >= 10 and len(FIXTURES) - len(with_findings) >= 8
+
+
+def test_fixtures_compile():
+    """Against the real libtorch, with the same Clang: nothing was read in part."""
+    assert "in part" not in look().stderr
+    assert not [one for one in look().findings() if one["code"] == "FG902"]
+
+
+def test_messages_quote_the_source():
+    (copy,) = [one for one in look().findings() if one["file"].endswith("host_copy.cpp") and one["line"] == 7]
+    assert "`x.to(torch::kCPU)`" in copy["message"]
+    assert copy["function"] == "StatsImpl::forward"
+    assert (FOLDER / "host_copy.cpp").read_text().splitlines()[6][copy["column"] - 1 :].startswith("x.to")
+
+
+def test_suppressed_are_counted():
+    assert "4 suppressed" in run_fullgraph("check", "--isolated", FOLDER / "suppressed.cpp", env=ENVIRONMENT).stdout
+
+
+def test_unused_suppression(tmp_path):
+    source = tmp_path / "idle.cpp"
+    source.write_text("int f() { return 1; }  // fullgraph: ignore[FG601] for nothing\n")
+    (finding,) = run_fullgraph("check", "--isolated", "--output-format", "json", source, env=ENVIRONMENT).findings()
+    assert (finding["code"], finding["line"], finding["fixes"]) == ("FG901", 1, [])
+
+
+def test_project(tmp_path):
+    """Include folders and macros come from compile_commands.json; the header that both sources include is told once."""
+    project = tmp_path / "project"
+    shutil.copytree(PROJECT, project)
+    make_database(project, [project / "src" / "denoiser.cpp", project / "src" / "main.cpp"],
+                  ["-I", str(project / "include"), "-DDENOISER_LEVELS=3", "-O3", "-fPIC", "-std=gnu++20",
+                   "-I", f"{TORCH}/include", "-I", f"{TORCH}/include/torch/csrc/api/include"])
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", *sorted((project / "src").iterdir()),
+                           project / "include" / "denoiser" / "denoiser.h", cwd=project, env=ENVIRONMENT).ok()
+    seen = sorted((one["file"], one["line"], one["code"]) for one in result.findings())
+    expected = sorted((str(path.relative_to(project)), line, code)
+                      for path in project.rglob("*") if path.suffix in (".cpp", ".h") for line, code in marks(path))
+    assert seen == expected and len(expected) == 2
+
+
+def test_errors(tmp_path):
+    """What does not compile is told as Clang does, and the rest is looked at."""
+    source = tmp_path / "broken.cpp"
+    source.write_text("#include <torch/torch.h>\n#include <not/there.h>\n"
+                      "struct NetImpl : torch::nn::Module {\n"
+                      "  torch::Tensor forward(torch::Tensor x) {\n    auto y = missing(x);\n    return x.cpu();\n  }\n};\n")
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", source, env=ENVIRONMENT).ok()
+    assert [(one["line"], one["code"]) for one in result.findings()] == [(2, "FG902"), (5, "FG902"), (6, "FG601")]
+    assert "'not/there.h' file not found" in result.findings()[0]["message"]
+    assert "was read in part: Clang reports 2 errors" in result.stderr
+
+
+def test_missing_worker(tmp_path):
+    """It costs the C++ files only, and the message says how to get it."""
+    program = tmp_path / "fullgraph"
+    shutil.copy(run_fullgraph("--version").command[0], program)
+    python = tmp_path / "net.py"
+    python.write_text("import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x.sum().item()\n")
+    done = subprocess.run([program, "check", "--isolated", "--output-format", "json", python, FOLDER / "host_copy.cpp"],
+                          capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, timeout=60)
+    assert done.returncode == 2
+    assert "fullgraph-clang" in done.stderr and "libclang-19-dev" in done.stderr
+    assert [one["code"] for one in json.loads(done.stdout)["findings"]] == ["FG402"]
