@@ -47,7 +47,8 @@ std::string torch_folder(const std::vector<std::string>& search_path) {
 
 std::string module_name(const std::string& path) {
   std::string out = fs::path(path).stem().string();
-  std::ranges::replace_if(out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::ranges::replace_if(
+      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return out;
 }
 

@@ -162,20 +162,22 @@ class Scanner {
     return !any || !out.codes.empty();
   }
 
-  // "NOLINT(fullgraph-FG601, other-check) the reason", NOLINTNEXTLINE, NOLINTBEGIN and NOLINTEND, as clang-tidy has them.
+  // "NOLINT(fullgraph-FG601, other-check) the reason", NOLINTNEXTLINE, NOLINTBEGIN and NOLINTEND, as clang-tidy has
+  // them.
   bool nolint(Directive& out) {
     struct Word {
       std::string_view text;
       DirectiveKind kind;
     };
-    constexpr std::array words = {
-        Word{"NOLINTNEXTLINE", DirectiveKind::Ignore}, Word{"NOLINTBEGIN", DirectiveKind::Disable},
-        Word{"NOLINTEND", DirectiveKind::Enable}, Word{"NOLINT", DirectiveKind::Noqa}};
+    constexpr std::array words = {Word{"NOLINTNEXTLINE", DirectiveKind::Ignore},
+                                  Word{"NOLINTBEGIN", DirectiveKind::Disable}, Word{"NOLINTEND", DirectiveKind::Enable},
+                                  Word{"NOLINT", DirectiveKind::Noqa}};
     const Word* const word = std::ranges::find_if(words, [&](const Word& one) { return take(one.text); });
     if (word == words.end() || at_ >= text_.size() || text_[at_] != '(') return false;  // for all tools: not ours
     out.kind = word->kind;
     constexpr std::string_view ours = "fullgraph-";
-    const std::size_t close = std::min(text_.find(')', at_), text_.size());
+    const std::size_t close = text_.find(')', at_);
+    if (close == std::string_view::npos) return false;
     while (at_ < close) {
       const std::size_t begin = at_ + 1;
       at_ = std::min(text_.find(',', begin), close);

@@ -64,9 +64,10 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   const bool one_hot = event.gb_id == "GB0246";
   if (is_cxx(event)) {
-    diagnostic.message = "the output shape of " + named(event.subject, "this operator") +
-                         " depends on tensor values, so the host waits for the device, and a CUDA graph cannot hold it; "
-                         "keep the shape fixed, for example with `torch::where` and a mask";
+    diagnostic.message =
+        "the output shape of " + named(event.subject, "this operator") +
+        " depends on tensor values, so the host waits for the device, and a CUDA graph cannot hold it; "
+        "keep the shape fixed, for example with `torch::where` and a mask";
     return context.report(std::move(diagnostic));
   }
   diagnostic.message =

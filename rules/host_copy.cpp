@@ -1,5 +1,5 @@
-// FG601: a tensor goes to the host in the middle of a graph. Told of recorded graphs, where the device is what the author
-// wrote and nothing but operators is left to wait for, and of C++.
+// FG601: a tensor goes to the host in the middle of a graph. Told of recorded graphs, where the device is what the
+// author wrote and nothing but operators is left to wait for, and of C++.
 #include <array>
 
 #include "rules/wording.h"

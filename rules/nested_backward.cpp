@@ -1,5 +1,6 @@
 // FG611: a backward pass that starts another one: what a checkpoint made by hand does. The engine runs the inner pass
-// inside of the outer one, which costs a thread's stack for each level and does not go together with much of what came later.
+// inside of the outer one, which costs a thread's stack for each level and does not go together with much of what came
+// later.
 #include <array>
 
 #include "rules/wording.h"
@@ -48,9 +49,10 @@ constexpr std::array events{trace::EventKind::NestedBackward};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = named(event.subject, "this call") +
-                       " starts a backward pass inside of another one (a reentrant checkpoint); compute the derivative, "
-                       "or recompute in saved-tensor hooks";
+  diagnostic.message =
+      named(event.subject, "this call") +
+      " starts a backward pass inside of another one (a reentrant checkpoint); compute the derivative, "
+      "or recompute in saved-tensor hooks";
   context.report(std::move(diagnostic));
 }
 

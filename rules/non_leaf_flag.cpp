@@ -1,5 +1,5 @@
-// FG613: `requires_grad_(false)` on a tensor that autograd has computed. libtorch throws: only leaves can give up their
-// gradient (torch/csrc/autograd/variable.cpp, set_requires_grad).
+// FG613: requires_grad is switched off on a tensor that autograd has computed. Only leaves can give up their gradient:
+// `requires_grad_` throws, `set_requires_grad` changes a flag that nothing asks for (torch/csrc/autograd/variable.cpp).
 #include <array>
 
 #include "rules/wording.h"
@@ -14,8 +14,9 @@ gradients are recorded.
 
 ## Why is this bad?
 
-It throws: "you can only change requires_grad flags of leaf variables". Under a `torch::NoGradGuard` it does not, which is
-why evaluation works and the first training step fails.
+`requires_grad_(false)` throws: "you can only change requires_grad flags of leaf variables". Under a `torch::NoGradGuard` it
+does not, which is why evaluation works and the first training step fails. `set_requires_grad(false)` does nothing: the
+tensor is still part of the graph, and what made it learns on.
 
 ## Example
 
@@ -46,9 +47,9 @@ constexpr std::array events{trace::EventKind::NonLeafFlag};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.severity = Severity::Error;
   diagnostic.message = "requires_grad is switched off on " + named(event.subject, "a tensor") +
-                       ", which is no leaf, so the call throws while gradients are recorded; use `detach()`";
+                       ", which is no leaf: while gradients are recorded, `requires_grad_` throws and "
+                       "`set_requires_grad` changes nothing; use `detach()`";
   context.report(std::move(diagnostic));
 }
 
@@ -57,7 +58,7 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 extern const Rule non_leaf_flag{.info = {.code = "FG613",
                                          .name = "requires-grad-on-non-leaf",
                                          .summary = "A C++ forward takes requires_grad from what is no leaf",
-                                         .severity = Severity::Error,
+                                         .severity = Severity::Hazard,
                                          .gb_ids = "",
                                          .fix = FixAvailability::None,
                                          .since = "0.1.0",

@@ -101,10 +101,12 @@ std::string changed(const std::string& subject, trace::Origin origin, std::strin
 
 // No compiler looks at C++; what is left is what the call does to training.
 std::string in_cxx(const std::string& subject, bool leaks) {
-  return leaks ? subject + " makes a leaf in the middle of forward that reaches its result, so what made the tensor is "
-                           "cut off and gets no gradient; mark the input in the caller instead"
-               : subject + " changes the flag of a tensor that belongs to the caller or to the model, in each call of "
-                           "forward; set it once, outside of forward";
+  return leaks ? subject +
+                     " makes a leaf in the middle of forward that reaches its result, so what made the tensor is "
+                     "cut off and gets no gradient; mark the input in the caller instead"
+               : subject +
+                     " changes the flag of a tensor that belongs to the caller or to the model, in each call of "
+                     "forward; set it once, outside of forward";
 }
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {

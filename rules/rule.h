@@ -34,8 +34,8 @@ struct RuleInfo {
   std::string_view documentation;
 };
 
-// Is it about C++? Dynamo compiles none, so there is no graph break: what breaks is a capture as a CUDA graph or a trace,
-// and what it costs without one is the wait for the device.
+// Is it about C++? Dynamo compiles none, so there is no graph break: what breaks is a capture as a CUDA graph or a
+// trace, and what it costs without one is the wait for the device.
 inline bool is_cxx(const trace::Event& event) {
   return event.where.module != nullptr && event.where.module->recording == ir::Recording::Cxx;
 }

@@ -23,10 +23,11 @@ std::string last_line(std::string text) {
 }  // namespace
 
 Result<LibtorchWorker> LibtorchWorker::find() {
-  auto path = find_worker("fullgraph-libtorch", "FULLGRAPH_LIBTORCH",
-                          "archives and C++ sources are run by `fullgraph-libtorch`, which is neither beside fullgraph "
-                          "nor in PATH; build fullgraph with libtorch (cmake -DCMAKE_PREFIX_PATH=\"$(python -c 'import "
-                          "torch; print(torch.utils.cmake_prefix_path)')\"), or name the program in FULLGRAPH_LIBTORCH");
+  auto path =
+      find_worker("fullgraph-libtorch", "FULLGRAPH_LIBTORCH",
+                  "archives and C++ sources are run by `fullgraph-libtorch`, which is neither beside fullgraph "
+                  "nor in PATH; build fullgraph with libtorch (cmake -DCMAKE_PREFIX_PATH=\"$(python -c 'import "
+                  "torch; print(torch.utils.cmake_prefix_path)')\"), or name the program in FULLGRAPH_LIBTORCH");
   if (!path) return std::unexpected(path.error());
   return LibtorchWorker(*std::move(path));
 }

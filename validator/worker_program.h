@@ -8,7 +8,8 @@
 
 namespace fullgraph::validator {
 
-// What the variable names, else the program beside this one, else in PATH. Error: nowhere; `missing` says how to get it.
+// What the variable names, else the program beside this one, else in PATH. Error: nowhere; `missing` says how to get
+// it.
 Result<std::string> find_worker(std::string_view name, const char* variable, std::string_view missing);
 
 }  // namespace fullgraph::validator

@@ -1,3 +1,4 @@
+// Calls: operators, methods of tensors, modules and containers, functions of libtorch and of the project.
 #include <algorithm>
 
 #include "analyzer/cxx/spelling.h"
@@ -15,7 +16,6 @@ Arguments arguments_of(const clang::CallExpr* call, unsigned from = 0) {
   return out;
 }
 
-// `x.relu_` of `x.relu_()`: what a method is called on.
 const clang::Expr* object_of(const clang::CXXMemberCallExpr* call) {
   return call->getImplicitObjectArgument();
 }
@@ -43,7 +43,6 @@ bool is_sequence(std::string_view name) {
                        "c10::IListRef", "std::initializer_list"});
 }
 
-// What a loop through an ostream ends at: std::cout, std::cerr or a file.
 bool is_stream(clang::QualType type) {
   const std::string name = class_name(type);
   return one_of(name, {"std::basic_ostream", "std::basic_ofstream"});
@@ -471,8 +470,8 @@ bool Translator::call_library(const clang::CallExpr* call, const clang::Function
   }
   // F::apply(x): declared by libtorch, of a class of the project.
   if (name == "torch::autograd::Function::apply") {
-    const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(
-        llvm::cast<clang::CXXMethodDecl>(function)->getParent());
+    const auto* special =
+        llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(llvm::cast<clang::CXXMethodDecl>(function)->getParent());
     const clang::CXXRecordDecl* const record =
         special == nullptr ? nullptr : record_of(special->getTemplateArgs()[0].getAsType());
     if (record == nullptr || !is_written(record)) return false;

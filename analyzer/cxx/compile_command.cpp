@@ -121,8 +121,13 @@ CompileCommand compile_command_of(const Request& request) {
 }
 
 std::vector<std::string> arguments_of(const CompileCommand& command) {
-  std::vector<std::string> out = {"-x", command.language, "-std=" + command.standard, "-Wno-everything",
-                                  "-ferror-limit=0", "-resource-dir", FULLGRAPH_CLANG_RESOURCES};
+  std::vector<std::string> out = {"-x",
+                                  command.language,
+                                  "-std=" + command.standard,
+                                  "-Wno-everything",
+                                  "-ferror-limit=0",
+                                  "-resource-dir",
+                                  FULLGRAPH_CLANG_RESOURCES};
   if (command.language == "cuda") {
     for (const char* flag : {"--cuda-host-only", "-nocudainc", "-nocudalib", "-include", cuda_stub_path})
       out.emplace_back(flag);

@@ -10,19 +10,19 @@
 namespace fullgraph::cxx {
 
 struct Request {
-  std::string file;                        // absolute
-  std::string database;                    // folder of compile_commands.json; empty: looked for above the file
-  std::string torch;                       // folder of an installed torch (with include/ in it); empty: none known
-  std::string cache;                       // folder for precompiled headers; empty: none are used
+  std::string file;      // absolute
+  std::string database;  // folder of compile_commands.json; empty: looked for above the file
+  std::string torch;     // folder of an installed torch (with include/ in it); empty: none known
+  std::string cache;     // folder for precompiled headers; empty: none are used
   std::vector<std::string> extra_arguments;
 };
 
 struct CompileCommand {
   std::string directory;
-  std::string language;                 // "c++", "cuda"
-  std::string standard;                 // "c++20"
-  std::vector<std::string> torch;       // include folders of libtorch; empty: none
-  std::vector<std::string> flags;       // everything else, ready for Clang
+  std::string language;            // "c++", "cuda"
+  std::string standard;            // "c++20"
+  std::vector<std::string> torch;  // include folders of libtorch; empty: none
+  std::vector<std::string> flags;  // everything else, ready for Clang
   bool from_database = false;
 };
 

@@ -1,3 +1,6 @@
+// Classes, functions and what they are made of.
+#include <utility>
+
 #include "analyzer/cxx/spelling.h"
 #include "analyzer/cxx/translator.h"
 #include "clang/AST/DeclTemplate.h"
@@ -191,7 +194,8 @@ void Translator::method(const clang::CXXMethodDecl* method) {
 void Translator::function(const clang::FunctionDecl* function) {
   // Methods stand in their classes.
   if (llvm::isa<clang::CXXMethodDecl>(function) || !function->isThisDeclarationADefinition()) return;
-  if (function->isTemplateInstantiation() || own_definition(function) == nullptr || !written_.insert(function).second) return;
+  if (function->isTemplateInstantiation() || own_definition(function) == nullptr || !written_.insert(function).second)
+    return;
   define(function, names_.of(function), "");
 }
 

@@ -136,9 +136,9 @@ void Translator::reference(const clang::ValueDecl* declaration, Piece& out) {
     return;
   }
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
-  const bool local = llvm::isa<clang::BindingDecl>(declaration) ||
-                     (variable != nullptr && !variable->isStaticDataMember() &&
-                      (variable->isLocalVarDeclOrParm() || variable->isInitCapture()));
+  const bool local =
+      llvm::isa<clang::BindingDecl>(declaration) || (variable != nullptr && !variable->isStaticDataMember() &&
+                                                     (variable->isLocalVarDeclOrParm() || variable->isInitCapture()));
   out << (local ? python_name(declaration->getNameAsString()) : std::string(unknown));
 }
 

@@ -143,7 +143,9 @@ bool run(const Request& request, const CompileCommand& command, const std::strin
   const clang::tooling::FixedCompilationDatabase commands(command.directory, arguments);
   clang::tooling::ClangTool tool(commands, {request.file});
   tool.mapVirtualFile("/fullgraph-stubs/fullgraph_torch.h", "#include <torch/torch.h>\n");
-  for (const Stub& stub : stubs()) tool.mapVirtualFile(llvm::StringRef(stub.path.data(), stub.path.size()), llvm::StringRef(stub.text.data(), stub.text.size()));
+  for (const Stub& stub : stubs())
+    tool.mapVirtualFile(llvm::StringRef(stub.path.data(), stub.path.size()),
+                        llvm::StringRef(stub.text.data(), stub.text.size()));
   Errors errors(out);
   tool.setDiagnosticConsumer(&errors);
   tool.setPrintErrorMessage(false);

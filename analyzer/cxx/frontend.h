@@ -27,11 +27,11 @@ struct MappedSpan {
 struct Document {
   std::string text;
   std::vector<MappedSpan> spans;
-  std::vector<std::string> files;     // of the project, that were read
-  std::vector<CompileError> errors;   // in the project's files
-  std::size_t errors_elsewhere = 0;   // in headers of others
-  bool precompiled = false;           // with a precompiled header
-  bool parsed = false;                // Clang got to the end
+  std::vector<std::string> files;    // of the project, that were read
+  std::vector<CompileError> errors;  // in the project's files
+  std::size_t errors_elsewhere = 0;  // in headers of others
+  bool precompiled = false;          // with a precompiled header
+  bool parsed = false;               // Clang got to the end
 };
 
 Document read(const Request& request, const CompileCommand& command);

@@ -76,7 +76,8 @@ int main(int count, const char** words) {
     }
   }
   if (request.file.empty()) {
-    std::fputs("fullgraph-clang: started by `fullgraph check`; give it a C++ source to see what it makes of it\n", stderr);
+    std::fputs("fullgraph-clang: started by `fullgraph check`; give it a C++ source to see what it makes of it\n",
+               stderr);
     return 2;
   }
   const CompileCommand command = compile_command_of(request);

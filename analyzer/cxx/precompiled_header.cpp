@@ -58,9 +58,11 @@ std::string content_of(const fs::path& file) {
 // Of everything that a header is made from; its own headers are checked by Clang.
 std::string key_of(const CompileCommand& command) {
   llvm::MD5 hash;
-  for (const std::string& argument : arguments_of({command.directory, command.language, command.standard, command.torch, {}, false}))
+  for (const std::string& argument :
+       arguments_of({command.directory, command.language, command.standard, command.torch, {}, false}))
     hash.update(argument + "\n");
-  for (const std::string& folder : command.torch) hash.update(content_of(fs::path(folder) / "torch/headeronly/version.h"));
+  for (const std::string& folder : command.torch)
+    hash.update(content_of(fs::path(folder) / "torch/headeronly/version.h"));
   for (const Stub& stub : stubs()) hash.update(llvm::StringRef(stub.text.data(), stub.text.size()));
   hash.update(clang::getClangFullVersion() + FULLGRAPH_VERSION + prologue);
   llvm::MD5::MD5Result result;
@@ -80,7 +82,9 @@ void make(const CompileCommand& command, const std::string& output) {
   clang::tooling::ClangTool tool(commands, {prologue_path});
   tool.clearArgumentsAdjusters();  // they would take the output away
   tool.mapVirtualFile(prologue_path, prologue);
-  for (const Stub& stub : stubs()) tool.mapVirtualFile(llvm::StringRef(stub.path.data(), stub.path.size()), llvm::StringRef(stub.text.data(), stub.text.size()));
+  for (const Stub& stub : stubs())
+    tool.mapVirtualFile(llvm::StringRef(stub.path.data(), stub.path.size()),
+                        llvm::StringRef(stub.text.data(), stub.text.size()));
   clang::IgnoringDiagConsumer quiet;
   tool.setDiagnosticConsumer(&quiet);
   tool.setPrintErrorMessage(false);

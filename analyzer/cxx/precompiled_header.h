@@ -1,8 +1,8 @@
 // libtorch's headers, parsed once and kept.
 //
 // They cost some fifteen seconds in each file that includes them. Without the bodies of their functions, which nothing
-// here looks into, and written to a precompiled header, they cost less than one. There is one for each installed libtorch,
-// language and standard; Clang checks the contents of all headers in it before it is used.
+// here looks into, and written to a precompiled header, they cost less than one. There is one for each installed
+// libtorch, language and standard; Clang checks the contents of all headers in it before it is used.
 #pragma once
 
 #include <string>

@@ -21,14 +21,14 @@ void PythonText::statement(Piece piece, clang::SourceRange range) {
 
 void PythonText::open(const Piece& head) {
   line(head);
-  indent();
+  ++depth_;
   blocks_.push_back(text_.size());
 }
 
 void PythonText::close() {
   if (text_.size() == blocks_.back()) line("pass");
   blocks_.pop_back();
-  dedent();
+  --depth_;
 }
 
 std::string python_string(std::string_view text) {
@@ -50,10 +50,10 @@ std::string python_string(std::string_view text) {
 }
 
 std::string python_name(std::string_view name) {
-  constexpr std::array<std::string_view, 27> taken = {
-      "False",  "None", "True", "and",    "as",   "assert", "async", "await",    "def",
-      "del",    "elif", "from", "global", "in",   "is",     "lambda", "nonlocal", "not",
-      "or",     "pass", "print", "self",  "super", "torch",  "with",  "yield",    "len"};
+  constexpr std::array<std::string_view, 27> taken = {"False", "None",   "True",     "and",  "as",    "assert", "async",
+                                                      "await", "def",    "del",      "elif", "from",  "global", "in",
+                                                      "is",    "lambda", "nonlocal", "not",  "or",    "pass",   "print",
+                                                      "self",  "super",  "torch",    "with", "yield", "len"};
   std::string out(name);
   if (std::ranges::find(taken, name) != taken.end()) out += '_';
   return out;

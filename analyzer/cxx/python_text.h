@@ -35,8 +35,6 @@ class Piece {
 
 class PythonText {
  public:
-  void indent() { ++depth_; }
-  void dedent() { --depth_; }
   void line(const Piece& piece);
   void line(std::string_view text) { line(Piece() << text); }
   // The same, as a statement that stands for `range`.

@@ -1,3 +1,7 @@
+// Statements: blocks with their guards, branches, loops, assignments.
+#include <algorithm>
+#include <utility>
+
 #include "analyzer/cxx/spelling.h"
 #include "analyzer/cxx/translator.h"
 
@@ -31,7 +35,8 @@ Counting counting_of(const clang::ForStmt* loop) {
   const auto* first = llvm::dyn_cast_or_null<clang::DeclStmt>(loop->getInit());
   const auto* variable =
       first != nullptr && first->isSingleDecl() ? llvm::dyn_cast<clang::VarDecl>(first->getSingleDecl()) : nullptr;
-  const auto* condition = loop->getCond() == nullptr ? nullptr : llvm::dyn_cast<clang::BinaryOperator>(plain(loop->getCond()));
+  const auto* condition =
+      loop->getCond() == nullptr ? nullptr : llvm::dyn_cast<clang::BinaryOperator>(plain(loop->getCond()));
   const auto* step = loop->getInc() == nullptr ? nullptr : llvm::dyn_cast<clang::UnaryOperator>(plain(loop->getInc()));
   if (variable == nullptr || variable->getInit() == nullptr || condition == nullptr || step == nullptr) return {};
   if (condition->getOpcode() != clang::BO_LT || !step->isIncrementOp()) return {};
@@ -112,7 +117,8 @@ void Translator::statement(const clang::Stmt* statement) {
   if (const auto* loop = llvm::dyn_cast<CXXForRangeStmt>(statement)) return each(loop);
   if (const auto* choice = llvm::dyn_cast<SwitchStmt>(statement)) return choose(choice);
   if (const auto* attempt_ = llvm::dyn_cast<CXXTryStmt>(statement)) return attempt(attempt_);
-  if (const auto* attributed = llvm::dyn_cast<AttributedStmt>(statement)) return this->statement(attributed->getSubStmt());
+  if (const auto* attributed = llvm::dyn_cast<AttributedStmt>(statement))
+    return this->statement(attributed->getSubStmt());
   if (const auto* label = llvm::dyn_cast<LabelStmt>(statement)) return this->statement(label->getSubStmt());
   if (const auto* loop = llvm::dyn_cast<WhileStmt>(statement)) {
     Piece head;

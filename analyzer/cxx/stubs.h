@@ -1,5 +1,5 @@
-// Headers of CUDA, as far as parsing a file that uses them asks for: no toolkit is needed, and none would be of use, since
-// Clang understands each toolkit only up to its own age. They exist in memory alone.
+// Headers of CUDA, as far as parsing a file that uses them asks for: no toolkit is needed, and none would be of use,
+// since Clang understands each toolkit only up to its own age. They exist in memory alone.
 #pragma once
 
 #include <span>

@@ -1,10 +1,10 @@
 // C++ of a project, spelled as the Python that does the same with the same tensors.
 //
-// The tracer of `fullgraph` knows Python's names for what libtorch does, and follows calls, branches and loops. So a class
-// that derives from torch::nn::Module becomes a class that derives from torch.nn.Module, `x.item<float>()` becomes
-// `x.item()`, a guard becomes a `with` over the rest of its block. What has no counterpart becomes `_unknown`, a name that
-// nothing defines and of which nothing is known; a function whose source is not here and that gives a tensor is called
-// as an operator.
+// The tracer of `fullgraph` knows Python's names for what libtorch does, and follows calls, branches and loops. So a
+// class that derives from torch::nn::Module becomes a class that derives from torch.nn.Module, `x.item<float>()`
+// becomes `x.item()`, a guard becomes a `with` over the rest of its block. What has no counterpart becomes `_unknown`,
+// a name that nothing defines and of which nothing is known; a function whose source is not here and that gives a
+// tensor is called as an operator.
 #pragma once
 
 #include <set>

@@ -13,9 +13,8 @@ namespace {
 constexpr std::string_view cuda_runtime = "torch.cuda.runtime.", project_functions = "torch.ops.cxx.";
 
 // Of CUDA's runtime: what waits until the device has done what was asked for so far.
-constexpr std::array<std::string_view, 6> waiting = {"cudaDeviceSynchronize", "cudaStreamSynchronize",
-                                                     "cudaEventSynchronize",  "cudaMemcpy",
-                                                     "cudaMalloc",            "cudaFree"};
+constexpr std::array<std::string_view, 6> waiting = {
+    "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMalloc", "cudaFree"};
 
 bool is_host(Value device) {
   return device && device->kind == Kind::Str && device->known && as<StrObject>(device)->value == "cpu";
