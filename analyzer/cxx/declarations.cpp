@@ -74,7 +74,8 @@ const clang::FunctionDecl* Translator::own_definition(const clang::FunctionDecl*
 bool Translator::is_written(const clang::CXXRecordDecl* record) const {
   if (const clang::CXXRecordDecl* pattern = record->getTemplateInstantiationPattern()) record = pattern;
   record = record->getDefinition();
-  return record != nullptr && is_own(record) && !record->isLambda() && held_by(record) == nullptr;
+  // Clang takes the name away from a class that is defined twice.
+  return record != nullptr && record->getIdentifier() != nullptr && is_own(record) && held_by(record) == nullptr;
 }
 
 void Translator::record(const clang::CXXRecordDecl* record) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 
 namespace fullgraph::cxx {
@@ -55,6 +56,8 @@ std::string python_name(std::string_view name) {
                                                       "is",    "lambda", "nonlocal", "not",  "or",    "pass",   "print",
                                                       "self",  "super",  "torch",    "with", "yield", "len"};
   std::string out(name);
+  std::ranges::replace_if(
+      out, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');  // operators
   if (std::ranges::find(taken, name) != taken.end()) out += '_';
   return out;
 }
