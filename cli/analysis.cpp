@@ -224,7 +224,7 @@ void Analysis::merge_recordings() {
   for (const python::Program::File& file : program_->files()) {
     if (file.module != nullptr) linted.push_back(file.module->source);
   }
-  for (const Recording& recording : *recordings_) {
+  for (Recording& recording : *recordings_) {
     found_.roots += recording.roots;
     found_.notes.push_back(fmt::format("{} is {}: {}", recording.file->shown, graphs::name_of(recording.format),
                                        graphs::blind_spots_of(recording.format)));
@@ -237,6 +237,10 @@ void Analysis::merge_recordings() {
         fmt::format("{} tells of {} graph breaks: {} found in the sources as well, {} only at run time",
                     recording.file->shown, breaks.logged, breaks.confirmed, breaks.only_at_run_time));
   }
+  std::erase_if(found_.list, [this](const Diagnostic& finding) {
+    const SourcePath* const source = this->source(finding.place.source->path());
+    return source != nullptr && source->only_logged && finding.evidence == Evidence::Static;
+  });
 }
 
 void Analysis::merge_cxx(unsigned jobs) {
@@ -333,6 +337,7 @@ std::vector<Diagnostic> Analysis::suppress_in(const ir::Module& module, std::vec
   const SourcePath* const linted = this->source(module.source->path());
   if (linted == nullptr) return findings;  // a header that others include
   const SourcePath& source = *linted;
+  if (source.only_logged) return findings;
   const RuleChoice& choice = choice_of(source);
   // In one mode only, a comment may be needed for the other.
   const bool any_mode = settings_.mode.value_or("any") == "any";

@@ -15,6 +15,7 @@
 #include "cli/discovery.h"
 #include "cli/files.h"
 #include "cli/fix.h"
+#include "cli/logged_sources.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/timing.h"
@@ -67,7 +68,21 @@ class Check {
     if (!found) return std::unexpected(found.error());
     sources_ = std::move(found->files);
     errors_ = std::move(found->errors);
+    if (auto done = add_logged_sources(); !done) return done;
     return choose_settings(common_folder());
+  }
+
+  Result<void> add_logged_sources() {
+    const auto logged = sources_of_logs(sources_);
+    if (logged.empty()) return {};
+    auto found = discover(logged, working_directory_, configs_, options_.flags);
+    if (!found) return std::unexpected(found.error());
+    for (SourcePath& source : found->files) {
+      source.only_logged = true;
+      sources_.push_back(std::move(source));
+    }
+    std::ranges::sort(sources_, {}, &SourcePath::path);
+    return {};
   }
 
   Result<void> read_stdin() {

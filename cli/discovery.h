@@ -18,7 +18,8 @@ struct SourcePath {
   std::string path;   // absolute
   std::string shown;  // relative to the working directory when below it
   const Config* config = nullptr;
-  bool given = false;  // by name on the command line
+  bool given = false;        // by name on the command line
+  bool only_logged = false;  // looked at for what a log tells of it, and for nothing else
 };
 
 struct Discovered {

@@ -37,9 +37,11 @@ class Guard {
   bool refused(const std::string& shown) {
     const auto [known, added] = refused_.try_emplace(shown, false);
     if (!added) return known->second;
-    const std::string& path = task_.analysis.source(shown)->path;
-    if (task_.given.contains(path)) return false;
-    const auto why = refusal(path, given_paths_);
+    const SourcePath& source = *task_.analysis.source(shown);
+    if (task_.given.contains(source.path)) return false;
+    // A log may come from anywhere and name any file.
+    const auto why =
+        source.only_logged ? refusal(source.path, {task_.working_directory}) : refusal(source.path, given_paths_);
     if (why && task_.options.quiet < 2) fmt::print(stderr, "fullgraph: warning: {}: not repaired: {}\n", shown, *why);
     known->second = why.has_value();
     return known->second;
@@ -62,7 +64,9 @@ std::optional<std::string> refusal(const std::string& path, const std::vector<st
     const fs::path inside = real.lexically_relative(folder);
     if (!inside.empty() && *inside.begin() != "..") return std::nullopt;
   }
-  return "it is a link to " + real.string() + ", which is outside of the given paths";
+  const bool link = real != fs::path(path).lexically_normal();
+  return (link ? "it is a link to " + real.string() + ", which is" : std::string("it is")) +
+         " outside of the given paths";
 }
 
 Result<fixer::Outcome> repair(const FixTask& task, Findings& findings) {

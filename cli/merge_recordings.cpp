@@ -150,16 +150,18 @@ void merge_findings(std::vector<Diagnostic>& found, std::vector<Diagnostic> reco
   }
 }
 
-LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, const Recording& log, const LintedSources& sources,
+LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, Recording& log, const LintedSources& sources,
                           const std::string& working_directory, const profile::Profile& profile) {
   LoggedBreaks out;
   BreakReport report(working_directory);
   Statements statements;
   std::vector<trace::Event> events;
   for (const graphs::RecordedBreak& one : log.breaks) report.remember(one);
-  for (const graphs::RecordedBreak& one : log.breaks) {
+  log.confirmed.resize(log.breaks.size());
+  for (std::size_t at = 0; at < log.breaks.size(); ++at) {
+    const graphs::RecordedBreak& one = log.breaks[at];
     ++out.logged;
-    bool covered = false;
+    bool covered = log.confirmed[at];
     for (Diagnostic& finding : found) {
       if (!covers(finding, one, sources, statements)) continue;
       covered = true;
@@ -167,6 +169,7 @@ LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, const Recording& log, 
       finding.evidence = Evidence::Confirmed;
       finding.message += fmt::format("; {} confirms it", log.file->shown);
     }
+    log.confirmed[at] = covered;
     if (covered) {
       ++out.confirmed;
     } else if (auto event = report.event(one, sources)) {

@@ -24,8 +24,9 @@ struct LoggedBreaks {
   std::size_t logged = 0, confirmed = 0, only_at_run_time = 0;
 };
 
-// Findings on the statement of a logged break are confirmed by it; of the others one finding each is made (FG701).
-LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, const Recording& log, const LintedSources& sources,
+// Findings on the statement of a logged break are confirmed by it; of the others one finding each is made (FG701). A
+// break that was confirmed once is none of these, even if its finding is repaired by now.
+LoggedBreaks merge_breaks(std::vector<Diagnostic>& found, Recording& log, const LintedSources& sources,
                           const std::string& working_directory, const profile::Profile& profile);
 
 }  // namespace fullgraph::cli

@@ -23,9 +23,9 @@ ir::Recording recording_of(const graphs::Graphs& graphs, const graphs::Text& tex
 }
 
 // torch's own code in an archive of TorchScript: the profile knows better what it does, unless a recording has made one
-// straight line of it, with the state of the moment as constants.
+// straight line of it, with the state of the moment as constants. torch.functional has helpers that only scripts call.
 bool is_known_better(const graphs::Text& text) {
-  return text.module.starts_with("__torch__.torch.") &&
+  return text.module.starts_with("__torch__.torch.") && text.module != "__torch__.torch.functional" &&
          (!text.module.starts_with("__torch__.torch.nn.modules.") || text.text.find("\n    if ") != std::string::npos);
 }
 

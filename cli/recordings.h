@@ -26,6 +26,7 @@ struct Recording {
   graphs::Format format = graphs::Format::FxText;
   std::vector<Diagnostic> findings;  // where the author wrote it, where that is remembered
   std::vector<graphs::RecordedBreak> breaks;
+  std::vector<bool> confirmed;  // of the breaks: a finding stands for it, or did before it was repaired
   std::size_t roots = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view documentation = R"(## What it does
 
 Reports operators of a recorded graph (an exported program, FX text, a TorchScript archive) that copy a tensor to the CPU
-where the author's line asks for that: `.cpu()`, `.to("cpu")`. In C++: the same in code that `forward` reaches, and calls
+where the author's line asks for that (`.cpu()`, `.to("cpu")`), and `torch.cuda.synchronize()`. In C++: the same in code that `forward` reaches, and calls
 that wait for the device (`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
 
 ## Why is this bad?
@@ -42,17 +42,12 @@ constexpr std::array events{trace::EventKind::HostCopy};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  if (is_cxx(event)) {
-    diagnostic.message = named(event.subject, "this call") +
-                         (event.detail == "waits" ? " waits for the device"
-                                                  : " copies a tensor to the host, which waits for the device") +
-                         " in the middle of forward, and cannot be captured in a CUDA graph; do it outside of forward";
-    return context.report(std::move(diagnostic));
-  }
+  const bool cxx = is_cxx(event);
   diagnostic.message =
-      named(event.subject, "the operator") +
-      " copies a tensor to the host in the middle of the graph, which waits for the device and cannot be "
-      "captured in a CUDA graph; copy the result behind the compiled call";
+      named(event.subject, cxx ? "this call" : "the operator") +
+      (event.detail == "waits" ? " waits for the device" : " copies a tensor to the host, which waits for the device") +
+      " in the middle of " + (cxx ? "forward" : "the graph") + ", and cannot be captured in a CUDA graph; " +
+      (cxx ? "do it outside of forward" : "do it behind the compiled call");
   context.report(std::move(diagnostic));
 }
 

@@ -94,11 +94,23 @@ class Writer {
   Text run(const Json& document) {
     const Json& module = part(document, "graph_module");
     if (!part(part(module, "graph"), "nodes").is_array()) throw Unreadable{"holds no graph"};
+    write_conditions(document);
     write_graph("GraphModule", part(module, "graph"), &part(module, "signature"), 0);
     return std::move(text_);
   }
 
  private:
+  // For which inputs the recording holds: `# Range: 5 <= s0 <= 64`, `# Guard: L['x'].size()[1] == 2`. For people, who
+  // ask for the text.
+  void write_conditions(const Json& document) {
+    for (const auto& [symbol, range] : part(document, "range_constraints").items()) {
+      const Json &least = part(range, "min_val"), &most = part(range, "max_val");
+      line(one_line(fmt::format("# Range: {}{}{}", least.is_number() ? least.dump() + " <= " : "", symbol,
+                                most.is_number() ? " <= " + most.dump() : "")));
+    }
+    for (const Json& guard : part(document, "guards_code")) line("# Guard: " + one_line(text_of(guard)));
+  }
+
   // `class name(torch.nn.Module):` with its forward, and behind it the graphs that it calls.
   void write_graph(const std::string& name, const Json& graph, const Json* signature, int depth) {
     if (depth > deepest_graph) throw Unreadable{fmt::format("graphs are nested deeper than {}", deepest_graph)};
@@ -291,8 +303,7 @@ class Writer {
 
 // Parts of the document that say nothing here and are most of it.
 bool is_wanted(const Json& key) {
-  return key != "from_node" && key != "source_fn_stack" && key != "module_call_graph" && key != "guards_code" &&
-         key != "strides";
+  return key != "from_node" && key != "source_fn_stack" && key != "module_call_graph" && key != "strides";
 }
 
 }  // namespace

@@ -102,6 +102,10 @@ Value Interpreter::call_recorded(const std::string& name, Arguments& arguments) 
     return call_operator(op.substr(0, op.find('.')), arguments);
   }
   if (name.starts_with(prim)) return call_script_function(std::string_view(name).substr(prim.size()), arguments);
+  if (name == "torch.ops.cuda.synchronize" || name == "torch.cuda.synchronize") {
+    report_recorded(EventKind::HostCopy, name, arguments, "waits");
+    return heap_.none;
+  }
   if (name.starts_with(operators)) return heap_.tensor(Origin::Intermediate);
   if (name == "builtins.object.__new__") {
     Value cls = arguments.get(0, {});

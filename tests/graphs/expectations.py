@@ -51,6 +51,7 @@ EXPECTED = {
     "AsksPython_frozen.script.pt": [],
     "TrainsTheSame.script.pt": [],
     "Recurs.script.pt": [],
+    "FindsUnique.script.pt": [("FG403", "unique")],
     "Clean.trace.pt": [],
     "AsksPython.trace.pt": [],
     "TrainsTheSame.trace.pt": [],
@@ -73,7 +74,7 @@ EXPECTED = {
     "Checkpoints.dynamo.txt": [("FG301", "reentrant")],
     "CheckpointsWithoutReentry.dynamo.txt": [],
     "Reads.dynamo.txt": [("FG701", "item")],  # the second graph goes on behind the break
-    # Logs
-    "run.log": [("FG701", "item"), ("FG701", "branch"), ("FG701", "print"), ("FG701", "helper")],
-    "structured.log": [("FG701", "item"), ("FG701", "branch"), ("FG701", "print"), ("FG701", "helper")],
+    # Logs: the sources that they name are here, and the rules know these breaks
+    "run.log": [("FG402", "item"), ("FG401", "branch"), ("FG501", "print"), ("FG402", "helper")],
+    "structured.log": [("FG402", "item"), ("FG401", "branch"), ("FG501", "print"), ("FG402", "helper")],
 }

@@ -42,7 +42,7 @@ def exported(folder):
 
 def scripted_and_traced(folder):
     for name in ["Clean", "Marks", "MarksFrozen", "Reads", "ReadsCount", "Chooses", "Prints", "Masks", "Copies", "Hooked", "Drops",
-                 "WithoutGradients", "AsksPython", "TrainsTheSame", "Recurs"]:
+                 "WithoutGradients", "AsksPython", "TrainsTheSame", "Recurs", "FindsUnique"]:
         torch.jit.script(getattr(hazards, name)()).save(str(folder / f"{name}.script.pt"))
     torch.jit.freeze(torch.jit.script(hazards.AsksPython().eval())).save(str(folder / "AsksPython_frozen.script.pt"))
     for name in ["Clean", "Drops", "Masks", "AsksPython", "TrainsTheSame", "Recurs", "FindsUnique"]:

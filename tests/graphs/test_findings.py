@@ -94,6 +94,41 @@ def test_sources_and_a_log_together(recordings, tmp_path):
     assert "4 found in the sources as well, 0 only at run time" in result.stderr
 
 
+def test_a_log_alone(recordings, tmp_path):
+    """The sources that it names are looked at, and what they have besides is not told."""
+    source = tmp_path / "hazards.py"
+    shutil.copy(HAZARDS, source)
+    log = tmp_path / "run.log"
+    log.write_text((recordings / "run.log").read_text().replace(str(HAZARDS), str(source)))
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", log, cwd=tmp_path).ok()
+    assert {(finding["line"], finding["code"], finding["evidence"]) for finding in result.findings()} == {
+        (MARKS["item"], "FG402", "confirmed"), (MARKS["branch"], "FG401", "confirmed"),
+        (MARKS["print"], "FG501", "confirmed"), (MARKS["helper"], "FG402", "confirmed"),
+    }  # fmt: skip
+
+    # Changed since: what the log says of its lines says nothing of these.
+    source.write_text("import torch\n" + source.read_text())
+    result = run_fullgraph("check", "--isolated", "--output-format", "json", log, cwd=tmp_path).ok()
+    assert {(finding["line"], finding["code"]) for finding in result.findings()} == {
+        (MARKS[mark], "FG701") for mark in ("item", "branch", "print", "helper")
+    }  # fmt: skip
+
+
+def test_a_log_brings_the_repair(tmp_path):
+    source = tmp_path / "net.py"
+    source.write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(4, 4)\n\n"
+        "    def forward(self, x):\n        h = self.layer(x)\n        if self.training:\n"
+        "            h.requires_grad = True\n        return h * 2\n"
+    )
+    record = "V1130 19:26:30.657000 5089 torch/_dynamo/symbolic_convert.py:5124] [1/0] [__graph_breaks] "
+    log = tmp_path / "breaks.log"
+    log.write_text(f"{record}Graph break in user code at {source}:12\n{record}Graph Break Reason: setattr\n")
+    result = run_fullgraph("check", "--isolated", "--fix", "breaks.log", cwd=tmp_path).ok()
+    assert result.code == 0 and "torch.compiler.is_compiling()" in source.read_text()
+
+
 def test_a_break_that_only_the_run_shows(tmp_path):
     log = tmp_path / "breaks.log"
     log.write_text(
