@@ -85,6 +85,8 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   load(texts, jobs);
   timing_.lap("load");
   if (!recordings_) look_at_recordings(jobs);
+  if (!cxx_) look_at_cxx_sources(jobs);
+  native_ = native_names(cxx_->registrations, *program_);
 
   // What happens in traced code, as events that judge nothing.
   trace(jobs);
@@ -96,7 +98,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   add_invalid_sources();
   keep_linted();
   merge_recordings();
-  merge_cxx(jobs);
+  merge_cxx();
 
   // Rules that are switched off go before comments are looked at, so that no comment counts as needed by them.
   select();
@@ -162,6 +164,7 @@ void Analysis::trace(unsigned jobs) {
                   : roots == "modules" ? trace::Roots::Modules
                                        : trace::Roots::Auto;
   options.entries = settings_.entry.value_or(Names{});
+  options.native = native_;
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
   trace::Outcome outcome = trace::trace(*program_, *environment_.profile, options);
   progress_.clear();
@@ -243,18 +246,32 @@ void Analysis::merge_recordings() {
   });
 }
 
-void Analysis::merge_cxx(unsigned jobs) {
-  if (!cxx_) {
-    std::vector<const SourcePath*> files;
-    for (const SourcePath& source : sources_) {
-      if (is_cxx(source.path)) files.push_back(&source);
-    }
-    cxx_ = look_at_cxx(files, working_directory_, environment_, settings_, jobs);
+void Analysis::look_at_cxx_sources(unsigned jobs) {
+  std::vector<const SourcePath*> files;
+  for (const SourcePath& source : sources_) {
+    if (is_cxx(source.path)) files.push_back(&source);
   }
+  cxx_ = look_at_cxx(files, working_directory_, environment_, settings_, jobs);
+  if (!files.empty()) timing_.lap("C++ sources");
+}
+
+void Analysis::merge_cxx() {
   found_.roots += cxx_->roots;
   found_.errors.insert(found_.errors.end(), cxx_->errors.begin(), cxx_->errors.end());
   found_.notes.insert(found_.notes.end(), cxx_->notes.begin(), cxx_->notes.end());
   found_.list.insert(found_.list.end(), cxx_->list.begin(), cxx_->list.end());
+  std::vector<trace::Event> events;
+  for (const auto& [name, where] : native_.operators_without_fake) {
+    trace::Event& defined = events.emplace_back();
+    defined.kind = trace::EventKind::OperatorWithoutFake;
+    defined.where = where;
+    defined.callee = name;
+  }
+  for (Diagnostic& finding : rules::judge(events, *environment_.profile)) {
+    const std::string& path = finding.place.source->path();
+    finding.roots = {source(path) != nullptr ? path : cxx_->first};
+    found_.list.push_back(std::move(finding));
+  }
 }
 
 // Comments and texts are there for sources that were linted only.

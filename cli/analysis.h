@@ -67,7 +67,8 @@ class Analysis {
   void keep_linted();
   void look_at_recordings(unsigned jobs);
   void merge_recordings();
-  void merge_cxx(unsigned jobs);
+  void look_at_cxx_sources(unsigned jobs);
+  void merge_cxx();
   void set_elsewhere_apart();
   void leave_out_unusual();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
@@ -96,6 +97,7 @@ class Analysis {
   std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of
   Texts texts_;
   std::unique_ptr<python::Program> program_;
+  trace::Native native_;
   std::vector<trace::Event> events_;
   Findings found_;
 };

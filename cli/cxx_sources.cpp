@@ -127,6 +127,7 @@ class Look {
       add(std::move(finding));
     }
     add_errors(file, document);
+    add_registrations(document);
   }
 
   [[nodiscard]] bool has_seen(const std::string& path) const {
@@ -220,6 +221,15 @@ class Look {
                                   "(--python-path names an environment with torch)"));
   }
 
+  void add_registrations(const CxxDocument& document) {
+    for (const CxxNamed& one : document.registrations) {
+      const std::string& path = document.files.at(one.where.file);
+      const ir::Module& module = files_.module(path);
+      out_.registrations.push_back(
+          {one.kind, one.name, one.key, path, {&module, files_.place(document.files, one.where).span}});
+    }
+  }
+
   const Environment& environment_;
   const trace::Options& options_;
   CxxFiles files_;
@@ -262,6 +272,7 @@ CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::
       }
     }
   }
+  look.out().first = files.front()->shown;
   return look.take();
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/ir/error.h"
 #include "analyzer/ir/ir.h"
 #include "cli/discovery.h"
+#include "cli/native_names.h"
 #include "rules/diagnostic.h"
 
 namespace fullgraph::cli {
@@ -22,6 +23,8 @@ struct CxxFindings {
   std::vector<Diagnostic> list;
   // Text and comments of the files that were looked at, headers of the project included.
   std::vector<std::shared_ptr<const ir::Module>> sources;
+  std::vector<CxxRegistration> registrations;
+  std::string first;  // of the files, as shown: its settings hold for what is in headers
   std::vector<std::string> notes;
   std::vector<Error> errors;
   std::size_t roots = 0;

@@ -38,6 +38,9 @@ CxxDocument document_of(const json& value) {
   out.files = value.at("files").get<std::vector<std::string>>();
   for (const json& row : value.at("spans"))
     out.spans.push_back({row.at(0).get<std::uint32_t>(), row.at(1).get<std::uint32_t>(), place_of(row, 2)});
+  for (const json& one : value.at("registrations"))
+    out.registrations.push_back({one.at("kind").get<std::string>(), one.at("name").get<std::string>(),
+                                 one.at("key").get<std::string>(), place_of(one.at("where"), 0)});
   for (const json& error : value.at("errors"))
     out.errors.push_back({place_of(error.at("where"), 0), error.at("message").get<std::string>()});
   out.errors_elsewhere = value.at("errors_elsewhere").get<std::size_t>();

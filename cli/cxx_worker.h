@@ -25,10 +25,16 @@ struct CxxError {
   std::string message;
 };
 
+struct CxxNamed {
+  std::string kind, name, key;  // see CxxRegistration
+  CxxPlace where;
+};
+
 // What stands for a source and the headers of its project.
 struct CxxDocument {
   std::string text;
   std::vector<CxxSpan> spans;
+  std::vector<CxxNamed> registrations;
   std::vector<std::string> files;
   std::vector<CxxError> errors;      // in these files
   std::size_t errors_elsewhere = 0;  // in headers of others

@@ -50,6 +50,18 @@ std::vector<clang::tooling::CompileCommand> commands_of(const Request& request) 
   return database->getCompileCommands(request.file);
 }
 
+// Do its include folders have a Python's headers?
+bool knows_python(const CompileCommand& command) {
+  for (std::size_t at = 0; at + 1 < command.flags.size(); at += 2) {
+    std::error_code error;
+    const fs::path folder = fs::path(command.directory) / command.flags[at + 1];
+    if (command.flags[at].starts_with("-i") || command.flags[at] == "-I") {
+      if (fs::exists(folder / "Python.h", error)) return true;
+    }
+  }
+  return false;
+}
+
 class Normaliser {
  public:
   explicit Normaliser(CompileCommand& out) : out_(out) {}
@@ -131,6 +143,10 @@ std::vector<std::string> arguments_of(const CompileCommand& command) {
   if (command.language == "cuda") {
     for (const char* flag : {"--cuda-host-only", "-nocudainc", "-nocudalib", "-include", cuda_stub_path})
       out.emplace_back(flag);
+  }
+  if (!knows_python(command)) {
+    out.emplace_back("-isystem");
+    out.emplace_back(python_stub_folder);
   }
   // Headers of libtorch are not the project's, whatever its build calls them.
   for (const std::string& folder : command.torch) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/cxx/precompiled_header.h"
+#include "analyzer/cxx/registrations.h"
 #include "analyzer/cxx/stubs.h"
 #include "analyzer/cxx/translator.h"
 #include "clang/AST/ASTConsumer.h"
@@ -100,6 +101,12 @@ class Consumer : public clang::ASTConsumer {
       if (place.line == 0) continue;
       files.insert(place.file);
       out_.spans.push_back({span.begin, span.end, std::move(place)});
+    }
+    for (const Registration& one : registrations_in(declarations_, sources)) {
+      FilePlace place = place_of(sources, context.getLangOpts(), one.range);
+      if (place.line == 0) continue;
+      files.insert(place.file);
+      out_.registrations.push_back({name_of(one.kind), one.name, one.key, std::move(place)});
     }
     out_.files.assign(files.begin(), files.end());
     out_.parsed = true;

@@ -24,9 +24,16 @@ struct MappedSpan {
   FilePlace where;
 };
 
+// See registrations.h.
+struct MappedRegistration {
+  std::string kind, name, key;
+  FilePlace where;
+};
+
 struct Document {
   std::string text;
   std::vector<MappedSpan> spans;
+  std::vector<MappedRegistration> registrations;
   std::vector<std::string> files;    // of the project, that were read
   std::vector<CompileError> errors;  // in the project's files
   std::size_t errors_elsewhere = 0;  // in headers of others

@@ -18,19 +18,23 @@ namespace {
 class Writer {
  public:
   llvm::json::Value document(const Document& document, const CompileCommand& command) {
-    llvm::json::Array spans, errors;
+    llvm::json::Array spans, errors, registrations;
     for (const MappedSpan& span : document.spans) {
       llvm::json::Array row = place(span.where);
       row.insert(row.begin(), span.end);
       row.insert(row.begin(), span.begin);
       spans.push_back(std::move(row));
     }
+    for (const MappedRegistration& one : document.registrations)
+      registrations.push_back(llvm::json::Object{
+          {"kind", one.kind}, {"name", valid(one.name)}, {"key", one.key}, {"where", place(one.where)}});
     for (const CompileError& error : document.errors)
       errors.push_back(llvm::json::Object{{"where", place(error.where)}, {"message", valid(error.message)}});
     return llvm::json::Object{{"version", FULLGRAPH_VERSION},
                               {"parsed", document.parsed},
                               {"text", valid(document.text)},
                               {"spans", std::move(spans)},
+                              {"registrations", std::move(registrations)},
                               {"errors", std::move(errors)},
                               {"errors_elsewhere", static_cast<std::int64_t>(document.errors_elsewhere)},
                               {"files", std::move(files_)},

@@ -59,10 +59,84 @@ constexpr std::string_view forward = "#pragma once\n#include \"fullgraph_cuda.h\
 // Wheels of libtorch without CUDA have its headers that need this one, and not this one.
 constexpr std::string_view macros = "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n";
 
-constexpr std::array<Stub, 4> all = {{{cuda_stub_path, cuda},
+// What binds: names, arguments, and who is told of them.
+constexpr std::string_view pybind11 = R"stub(#pragma once
+#include <string>
+namespace pybind11 {
+struct object {
+  template <class... A> object(A&&...) {}
+  template <class... A> object operator()(A&&...) const { return {}; }
+  template <class T> T cast() const;
+  object attr(const char*) const;
+  template <class T> object operator[](T&&) const { return {}; }
+};
+struct handle : object { using object::object; };
+struct dict : object { using object::object; };
+struct list : object { using object::object; };
+struct tuple : object { using object::object; };
+struct str : object { using object::object; };
+struct bytes : object { using object::object; };
+struct function : object { using object::object; };
+struct none : object { using object::object; };
+struct args : object { using object::object; };
+struct kwargs : object { using object::object; };
+struct module_ : object {
+  using object::object;
+  template <class... A> module_& def(const char*, A&&...) { return *this; }
+  module_ def_submodule(const char*, const char* = nullptr);
+  static module_ import(const char*);
+};
+using module = module_;
+template <class T, class... O> struct class_ : object {
+  template <class... A> class_(const object&, const char*, A&&...) {}
+  template <class... A> class_& def(A&&...) { return *this; }
+  template <class... A> class_& def_static(A&&...) { return *this; }
+  template <class... A> class_& def_readwrite(A&&...) { return *this; }
+  template <class... A> class_& def_readonly(A&&...) { return *this; }
+  template <class... A> class_& def_property(A&&...) { return *this; }
+  template <class... A> class_& def_property_readonly(A&&...) { return *this; }
+};
+template <class T> struct enum_ : object {
+  template <class... A> enum_(const object&, const char*, A&&...) {}
+  template <class... A> enum_& value(A&&...) { return *this; }
+  enum_& export_values();
+};
+struct arg {
+  arg(const char*);
+  template <class T> arg& operator=(T&&) { return *this; }
+  arg& noconvert(bool = true);
+};
+template <class... A> struct call_guard {};
+struct gil_scoped_release { gil_scoped_release(); ~gil_scoped_release(); };
+struct gil_scoped_acquire { gil_scoped_acquire(); ~gil_scoped_acquire(); };
+template <class... A> struct init_of {};
+template <class... A> init_of<A...> init();
+template <class F> init_of<F> init(F&&) { return {}; }
+template <class... A> struct overload_of { template <class F> F operator()(F f) const { return f; } };
+template <class... A> inline constexpr overload_of<A...> overload_cast{};
+template <class T> object cast(T&&) { return {}; }
+}  // namespace pybind11
+namespace py = pybind11;
+#define FULLGRAPH_JOIN_(a, b) a##b
+#define FULLGRAPH_JOIN(a, b) FULLGRAPH_JOIN_(a, b)
+#define PYBIND11_MODULE(name, variable, ...) static void FULLGRAPH_JOIN(pybind11_init_, name)(::pybind11::module_& variable)
+)stub";
+
+constexpr std::string_view binding = "#pragma once\n#include <pybind11/pybind11.h>\n";
+constexpr std::string_view extension = "#pragma once\n#include <torch/all.h>\n#include <pybind11/pybind11.h>\n";
+
+constexpr std::array<Stub, 12> all = {{{cuda_stub_path, cuda},
                                       {"/fullgraph-stubs/cuda_runtime.h", forward},
                                       {"/fullgraph-stubs/cuda.h", forward},
-                                      {"/fullgraph-stubs/c10/cuda/impl/cuda_cmake_macros.h", macros}}};
+                                      {"/fullgraph-stubs/c10/cuda/impl/cuda_cmake_macros.h", macros},
+                                      {"/fullgraph-stubs/python/pybind11/pybind11.h", pybind11},
+                                      {"/fullgraph-stubs/python/pybind11/stl.h", binding},
+                                      {"/fullgraph-stubs/python/pybind11/numpy.h", binding},
+                                      {"/fullgraph-stubs/python/pybind11/functional.h", binding},
+                                      {"/fullgraph-stubs/python/torch/extension.h", extension},
+                                      {"/fullgraph-stubs/python/torch/python.h", extension},
+                                      {"/fullgraph-stubs/python/torch/csrc/utils/pybind.h", extension},
+                                      {"/fullgraph-stubs/python/Python.h", "#pragma once\n"}}};
 
 }  // namespace
 

@@ -54,6 +54,7 @@ enum class EventKind : std::uint8_t {
   NestedBackward,  // a backward pass that is started by another one; `callee`
   PersistentHook,  // forward hooks a tensor that outlives it; `subject`
   NonLeafFlag,     // requires_grad is taken from what is no leaf, which throws; `subject`
+  OperatorWithoutFake,  // C++ registers an operator for devices alone; `callee`
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients
   Hazard,             // other hazards, told apart by `callee`

@@ -215,6 +215,7 @@ class Interpreter {
   std::map<std::pair<const ClassObject*, const Sym*>, InstanceObject*> some_instances_;
   struct Operator {                      // made with torch.library
     const ir::Module* module = nullptr;  // where it is defined
+    const Location* native = nullptr;    // … in C++
     bool kernel = false;                 // has one for a device
     bool faked = false;                  // has one that says what it returns, or needs none
   };
@@ -414,6 +415,10 @@ class Interpreter {
   void report_frozen_state(std::string_view name, const Arguments& arguments);
   void report_archive(InstanceObject* root);
   [[nodiscard]] const ir::Origin* origin_at(ir::Span span) const;
+  // Of the project's C++, seen from its Python.
+  void know_native_operators();
+  Value call_native_function(std::string_view name, const Arguments& arguments);
+  Value load_native_module(const Arguments& arguments);
   // Of C++ that is spelled as Python.
   Value call_cxx(const std::string& name, Arguments& arguments);
   void note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments);

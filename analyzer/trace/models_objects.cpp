@@ -222,8 +222,14 @@ Value Interpreter::make_operator(const Arguments& arguments) {
 }
 
 void Interpreter::report_missing_fake(const Operator& op, std::string_view name, ir::Span span) {
-  if (op.kernel && !op.faked)
-    graph_break(EventKind::Unsupported, span, "GB0090", name, text(span), "it has no fake kernel");
+  if (!op.kernel || op.faked || !traced()) return;
+  Event call = event(EventKind::Unsupported, span);
+  call.gb_id = "GB0090";
+  call.callee = name;
+  call.subject = text(span);
+  call.detail = "it has no fake kernel";
+  if (op.native) call.related.push_back({*op.native, "the operator is defined here"});
+  graph_break(std::move(call));
 }
 
 // ------------------------------------------------------------------------------------------------ autograd.Function

@@ -77,6 +77,7 @@ Value Interpreter::call_external(ExternalObject* function, Arguments& arguments)
   bool known = true;
   Value result = call_stdlib(name, arguments, known);
   if (known) return result;
+  if (Value native = call_native_function(name, arguments)) return native;
   report_profiled(name, arguments);
   if (name.starts_with("numpy.")) {
     return call_numpy(name, arguments);

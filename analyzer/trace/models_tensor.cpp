@@ -1099,13 +1099,17 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   if (name.starts_with("torch.library.")) {
     if (Value result = library_call(name, arguments)) return result;
   }
+  if (name == "torch.utils.cpp_extension.load") {
+    if (Value result = load_native_module(arguments)) return result;
+  }
   if (name.starts_with("torch.ops.")) {  // torch.ops.mine.twice, or one of its overloads
     std::string_view space = std::string_view(name).substr(10);
     std::size_t dot = space.find('.');
     if (dot != std::string_view::npos) {
       std::string_view rest = space.substr(dot + 1);
       std::string full = std::string(space.substr(0, dot)) + "::" + std::string(rest.substr(0, rest.find('.')));
-      if (auto op = operators_.find(full); op != operators_.end() && op->second.module == frame_->module)
+      auto op = operators_.find(full);
+      if (op != operators_.end() && (op->second.native || op->second.module == frame_->module))
         report_missing_fake(op->second, full, arguments.span);
     }
   }

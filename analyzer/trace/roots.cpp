@@ -28,6 +28,7 @@ Interpreter::Interpreter(python::Program& program, const profile::Profile& profi
       break;
   }
   grad_mode_ = heap_.yes;
+  know_native_operators();
 }
 
 Interpreter::~Interpreter() = default;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,21 @@ namespace fullgraph::trace {
 enum class Mode : std::uint8_t { Any, Train, Eval };
 enum class Roots : std::uint8_t { Auto, Compiled, Modules };
 
+// What a project's C++ gives to its Python, by the name that Python calls it by, and where that is done.
+struct Native {
+  std::map<std::string, Location> operators_without_fake;  // "mine::twice": kernels for devices and nothing that says
+                                                           // what they return
+  std::map<std::string, Location> functions;  // "extension.twice", bound with pybind11; of a package's extension the last
+                                              // names may be all that is known
+};
+
 struct Options {
   Mode mode = Mode::Any;
   Roots roots = Roots::Auto;
   bool fullgraph = false;            // capture mode where the compile site does not say
   unsigned jobs = 1;                 // threads
   std::vector<std::string> entries;  // "path/to/file.py:function" or "pkg.module:function"
+  Native native;
   std::function<void(std::size_t done, std::size_t total)> progress;  // may be empty; called from any thread
 };
 
