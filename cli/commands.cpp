@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,8 @@
 #include "analyzer/profile/profile.h"
 #include "analyzer/python/parse.h"
 #include "analyzer/python/program.h"
+#include "cli/analysis.h"
+#include "cli/cxx_sources.h"
 #include "cli/discovery.h"
 #include "cli/nearest.h"
 #include "cli/recordings.h"
@@ -255,7 +258,20 @@ Result<std::string> dump_recording(const SourcePath& file, bool text) {
   return out;
 }
 
+// As if nothing were configured: by the nearest compile_commands.json.
+Result<std::string> dump_cxx(const SourcePath& file, bool text) {
+  const Settings settings;
+  const auto environment = environment_for(settings, std::filesystem::path(file.path).parent_path().string());
+  if (!environment) return std::unexpected(environment.error());
+  auto stands_for_it = text_of_cxx(file.path, *environment, settings);
+  if (!stands_for_it) return std::unexpected(stands_for_it.error());
+  auto source = python::make_source(std::move(*stands_for_it), file.shown);
+  if (!source) return std::unexpected(source.error());
+  return as_dumped(python::parse(std::move(*source), "", false), text);
+}
+
 Result<std::string> dump_file(const SourcePath& file, bool text) {
+  if (is_cxx(file.path)) return dump_cxx(file, text);
   const auto recorded = is_recording(file);
   if (!recorded) return std::unexpected(recorded.error());
   if (*recorded) return dump_recording(file, text);

@@ -1,14 +1,18 @@
 #include "cli/cxx_sources.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -109,6 +113,7 @@ class Look {
       : environment_(environment), options_(options), files_(files, working_directory) {}
 
   void run(const SourcePath& file, const CxxDocument& document) {
+    if (!document.found_libtorch) return leave_out(file);
     for (const std::string& one : document.files) files_.module(one);
     python::Program program({});
     program.set_opaque({"torch"});
@@ -205,7 +210,10 @@ class Look {
   }
 
   void add_errors(const SourcePath& file, const CxxDocument& document) {
+    // How a source in a folder is compiled may be known to its own build alone.
+    const bool certain = file.given || document.from_database;
     for (const CxxError& error : document.errors) {
+      if (!certain) break;
       const ir::Module& module = files_.module(document.files.at(error.where.file));
       Diagnostic finding = syntax_error(module, {files_.place(document.files, error.where).span, error.message});
       finding.roots = {file.shown};
@@ -213,12 +221,21 @@ class Look {
     }
     const std::size_t errors = document.errors.size() + document.errors_elsewhere;
     if (errors == 0) return;
-    out_.notes.push_back(fmt::format(
-        "{} was read in part: Clang reports {} error{}, and what depends on the places is not looked at{}", file.shown,
-        errors, errors == 1 ? "" : "s",
-        document.found_libtorch ? ""
-                                : "; no libtorch was found, neither in a compile_commands.json nor on the search path "
-                                  "(--python-path names an environment with torch)"));
+    out_.notes.push_back(
+        fmt::format("{} was read in part: Clang reports {} error{}, and what depends on the places is not looked at",
+                    file.shown, errors, errors == 1 ? "" : "s"));
+  }
+
+  // Without libtorch's headers nothing in the source has a type.
+  void leave_out(const SourcePath& file) {
+    const std::string why =
+        "no libtorch was found, neither in a compile_commands.json nor on the search path (--python-path names an "
+        "environment with torch)";
+    if (file.given) {
+      out_.errors.push_back({ErrorKind::Configuration, "is not looked at: " + why, ErrorLocation{file.shown, 0, 0}});
+    } else if (std::ranges::find(out_.notes, "C++ sources are left out: " + why) == out_.notes.end()) {
+      out_.notes.push_back("C++ sources are left out: " + why);
+    }
   }
 
   void add_registrations(const CxxDocument& document) {
@@ -243,13 +260,67 @@ bool is_cxx(const std::string& path) {
   return ends_with_any(path, units) || ends_with_any(path, headers);
 }
 
+bool is_libtorch_source(const std::string& path) {
+  if (!ends_with_any(path, units)) return false;
+  constexpr std::size_t head = 16384;  // comments of licenses included
+  std::ifstream file(path, std::ios::binary);
+  std::string text(head, '\0');
+  file.read(text.data(), head);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  static const re2::RE2 include(R"((?m)^\s*#\s*include\s*[<"](?:torch|ATen|c10)/)");
+  return re2::RE2::PartialMatch(text, include);
+}
+
+namespace {
+
+Result<CxxWorker> worker_for(const Environment& environment, const Settings& settings) {
+  const std::string database = settings.compile_commands.value_or("");
+  std::error_code error;
+  if (!database.empty() && !fs::exists(fs::path(database) / "compile_commands.json", error))
+    return std::unexpected(Error{ErrorKind::Usage, "there is no compile_commands.json in " + database, {}});
+  return CxxWorker::find({torch_folder(environment.search_path), database, settings.extra_arguments.value_or(Names{})});
+}
+
+// What several workers say of the files. The first file goes alone: with it the precompiled header of all is made.
+std::vector<Result<CxxDocument>> read_all(const CxxWorker& worker, const std::vector<const SourcePath*>& files,
+                                          unsigned jobs) {
+  std::vector<Result<CxxDocument>> out(files.size());
+  if (files.empty()) return out;
+  out.front() = worker.read(files.front()->path);
+  std::atomic<std::size_t> next = 1;
+  const auto work = [&] {
+    for (std::size_t at = next++; at < files.size(); at = next++) out[at] = worker.read(files[at]->path);
+  };
+  std::vector<std::jthread> others;
+  for (unsigned thread = 1; thread < jobs && thread + 1 < files.size(); ++thread) others.emplace_back(work);
+  work();
+  others.clear();
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> text_of_cxx(const std::string& path, const Environment& environment, const Settings& settings) {
+  const auto worker = worker_for(environment, settings);
+  if (!worker) return std::unexpected(worker.error());
+  auto document = worker->read(path);
+  if (!document) return std::unexpected(document.error());
+  return std::move(document->text);
+}
+
 CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
                         const Environment& environment, const Settings& settings, unsigned jobs) {
   if (files.empty()) return {};
-  const auto worker = CxxWorker::find(torch_folder(environment.search_path));
+  const auto worker = worker_for(environment, settings);
   if (!worker) {
     CxxFindings out;
-    out.errors.push_back(worker.error());
+    const bool asked_for = std::ranges::any_of(files, &SourcePath::given);
+    if (asked_for || worker.error().kind == ErrorKind::Usage) {
+      out.errors.push_back(worker.error());
+    } else {
+      out.notes.push_back(fmt::format("{} C++ source{} left out: {}", files.size(), files.size() == 1 ? "" : "s",
+                                      worker.error().message));
+    }
     return out;
   }
   trace::Options options;
@@ -260,16 +331,20 @@ CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::
   Look look(working_directory, files, environment, options);
   // A header that one of the sources includes has been looked at with it.
   for (const bool of_headers : {false, true}) {
+    std::vector<const SourcePath*> chosen;
     for (const SourcePath* file : files) {
-      if (ends_with_any(file->path, headers) != of_headers || (of_headers && look.has_seen(file->path))) continue;
-      auto document = worker->read(file->path);
-      if (document) {
-        look.run(*file, *document);
-      } else {
-        Error error = document.error();
-        error.where = ErrorLocation{file->shown, 0, 0};
-        look.out().errors.push_back(std::move(error));
+      if (ends_with_any(file->path, headers) == of_headers && !(of_headers && look.has_seen(file->path)))
+        chosen.push_back(file);
+    }
+    const auto documents = read_all(*worker, chosen, jobs);
+    for (std::size_t at = 0; at < chosen.size(); ++at) {
+      if (documents[at]) {
+        look.run(*chosen[at], *documents[at]);
+        continue;
       }
+      Error error = documents[at].error();
+      error.where = ErrorLocation{chosen[at]->shown, 0, 0};
+      look.out().errors.push_back(std::move(error));
     }
   }
   look.out().first = files.front()->shown;

@@ -18,6 +18,8 @@ struct Environment;  // analysis.h
 
 // By its name: C++ and CUDA have no other mark.
 bool is_cxx(const std::string& path);
+// A source, no header, that includes a header of libtorch: what is looked at in folders.
+bool is_libtorch_source(const std::string& path);
 
 struct CxxFindings {
   std::vector<Diagnostic> list;
@@ -32,5 +34,8 @@ struct CxxFindings {
 
 CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
                         const Environment& environment, const Settings& settings, unsigned jobs);
+
+// The Python text that stands for a source.
+Result<std::string> text_of_cxx(const std::string& path, const Environment& environment, const Settings& settings);
 
 }  // namespace fullgraph::cli

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -14,8 +14,6 @@ namespace fullgraph::cli {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::chrono::minutes patience{10};
 
 // Where precompiled headers are kept; empty where there is no home.
 std::string cache_folder() {
@@ -45,44 +43,40 @@ CxxDocument document_of(const json& value) {
     out.errors.push_back({place_of(error.at("where"), 0), error.at("message").get<std::string>()});
   out.errors_elsewhere = value.at("errors_elsewhere").get<std::size_t>();
   out.found_libtorch = value.at("libtorch").get<bool>();
+  out.from_database = value.at("compile_commands").get<bool>();
   return out;
 }
 
 std::string ending(const validator::Finished& finished) {
-  switch (finished.end) {
-    case validator::End::TimedOut:
-      return fmt::format("took longer than {} minutes", patience.count());
-    case validator::End::OutOfMemory:
-      return "ran out of memory";
-    case validator::End::Signalled:
-      return fmt::format("was ended by signal {} ({})", finished.status, strsignal(finished.status));
-    case validator::End::Exited:
-      break;
-  }
-  return fmt::format("ended itself with status {}, without a result", finished.status);
+  if (finished.end != validator::End::Signalled)
+    return fmt::format("ended itself with status {}, without a result", finished.status);
+  if (finished.status == SIGXCPU || finished.status == SIGKILL) return "took too long, or ran out of memory";
+  return fmt::format("was ended by signal {} ({})", finished.status, strsignal(finished.status));
 }
 
 }  // namespace
 
-Result<CxxWorker> CxxWorker::find(std::string torch) {
+Result<CxxWorker> CxxWorker::find(CxxCompiler compiler) {
   auto program = validator::find_worker(
       "fullgraph-clang", "FULLGRAPH_CLANG",
       "C++ sources are read by `fullgraph-clang`, which is neither beside fullgraph nor in PATH; build fullgraph where "
       "LLVM and Clang 19 are (Debian: libclang-19-dev llvm-19-dev), or name the program in FULLGRAPH_CLANG");
   if (!program) return std::unexpected(program.error());
-  return CxxWorker(*std::move(program), std::move(torch));
+  return CxxWorker(*std::move(program), std::move(compiler));
 }
 
 Result<CxxDocument> CxxWorker::read(const std::string& path) const {
   validator::Command command;
   command.arguments = {program_};
-  if (!torch_.empty()) command.arguments.insert(command.arguments.end(), {"--torch", torch_});
-  if (const std::string cache = cache_folder(); !cache.empty())
-    command.arguments.insert(command.arguments.end(), {"--cache", cache});
+  const auto add = [&](const char* name, const std::string& value) {
+    command.arguments.insert(command.arguments.end(), {name, value});
+  };
+  if (!compiler_.torch.empty()) add("--torch", compiler_.torch);
+  if (!compiler_.database.empty()) add("-p", compiler_.database);
+  for (const std::string& argument : compiler_.extra_arguments) add("--extra-arg", argument);
+  if (const std::string cache = cache_folder(); !cache.empty()) add("--cache", cache);
   command.arguments.push_back(path);
   command.errors = validator::Stderr::Discarded;
-  command.contained = true;
-  command.timeout = patience;
   const auto finished = validator::run(command);
   if (!finished) return std::unexpected(finished.error());
   const json value = json::parse(finished->output, nullptr, /*allow_exceptions=*/false);

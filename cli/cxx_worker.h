@@ -39,20 +39,26 @@ struct CxxDocument {
   std::vector<CxxError> errors;      // in these files
   std::size_t errors_elsewhere = 0;  // in headers of others
   bool found_libtorch = false;
+  bool from_database = false;  // compiled as a compile_commands.json says
+};
+
+struct CxxCompiler {
+  std::string torch;     // folder of an installed torch; empty: none
+  std::string database;  // folder of a compile_commands.json; empty: the nearest to each source
+  std::vector<std::string> extra_arguments;
 };
 
 class CxxWorker {
  public:
   // $FULLGRAPH_CLANG, beside this program, or in PATH. Error: nowhere; the message says how to get it.
-  // `torch`: folder of an installed torch; empty: none.
-  static Result<CxxWorker> find(std::string torch);
+  static Result<CxxWorker> find(CxxCompiler compiler);
 
   [[nodiscard]] Result<CxxDocument> read(const std::string& path) const;
 
  private:
-  CxxWorker(std::string program, std::string torch) : program_(std::move(program)), torch_(std::move(torch)) {}
+  CxxWorker(std::string program, CxxCompiler compiler) : program_(std::move(program)), compiler_(std::move(compiler)) {}
   std::string program_;
-  std::string torch_;
+  CxxCompiler compiler_;
 };
 
 }  // namespace fullgraph::cli

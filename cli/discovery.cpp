@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "cli/cxx_sources.h"
 #include "cli/files.h"
 #include "cli/glob.h"
 #include "validator/process.h"
@@ -77,7 +78,8 @@ bool excluded_here(const std::string& path, const Settings& settings) {
 }
 
 bool included(const std::string& path, const Settings& settings) {
-  if (settings.include ? any_matches(*settings.include, path) : path.ends_with(".py")) return true;
+  if (settings.include ? any_matches(*settings.include, path) : path.ends_with(".py") || is_libtorch_source(path))
+    return true;
   return any_matches(settings.extend_include, path);
 }
 

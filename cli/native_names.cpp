@@ -56,8 +56,7 @@ class PythonSources {
       std::vector<const ir::Expr*> builds;
       for (const ir::Expr& expr : module->exprs) {
         if (expr.kind == ir::ExprKind::Call &&
-            is_call_of(*module, expr,
-                       {"CppExtension", "CUDAExtension", "SyclExtension", "Pybind11Extension", "load"}))
+            is_call_of(*module, expr, {"CppExtension", "CUDAExtension", "SyclExtension", "Pybind11Extension", "load"}))
           builds.push_back(&expr);
       }
       for (const ir::Expr* build : builds) {

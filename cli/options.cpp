@@ -90,6 +90,9 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
   add_text(check, flags, "--torch-version", "torch-version", "VERSION", "Release of PyTorch to predict");
   add_list(check, flags, "--python-path", "python-path", "DIR",
            "Folder or virtual environment in which imports are looked for", false);
+  add_text(check, flags, "-p,--compile-commands", "compile-commands", "DIR",
+           "Folder of the compile_commands.json that C++ sources are compiled with (default: the nearest)");
+  add_list(check, flags, "--extra-arg", "extra-arg", "ARG", "One more argument for the compiler of C++ sources", false);
   check.add_option("-j,--jobs", flags.jobs, "Threads; 0: one for each core")->type_name("N");
   check.add_flag("--no-cache", out.no_cache, "Use no cache (there is none yet)");
 
@@ -525,8 +528,8 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   CLI::App* dump = app.add_subcommand("dump", "Print the intermediate representation of a file");
   bool ir = false;
   dump->add_flag("--ir", ir, "The program representation (default)");
-  dump->add_flag("--text", out.dump_text, "The Python text that the file is, or that stands for a recorded graph");
-  dump->add_option("file", out.file, "Python source or recorded graph")->type_name("FILE")->required();
+  dump->add_flag("--text", out.dump_text, "The Python text that the file is, or that stands for it");
+  dump->add_option("file", out.file, "Python source, recorded graph or C++ source")->type_name("FILE")->required();
   CLI::App* version = app.add_subcommand("version", "Print the version");
   for (CLI::App* command : {rule_command, config_command, version}) {
     command->add_option("--output-format", format, "text or json")->type_name("FORMAT");

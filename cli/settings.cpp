@@ -45,6 +45,8 @@ constexpr std::array key_table = {
         "Release of PyTorch to predict"},
     Key{"python-path", KeyType::Strings, "[]", "Folders, or virtual environments, in which imports are looked for"},
     Key{"src", KeyType::Strings, "[\".\", \"src\"]", "Folders of own sources, tried before python-path"},
+    Key{"compile-commands", KeyType::String, "the nearest", "Folder of the compile_commands.json for C++ sources"},
+    Key{"extra-arg", KeyType::Strings, "[]", "Arguments for the compiler of C++ sources, behind all others"},
     Key{"target-version", KeyType::String, "\"3.14\"",
         "Python version of the sources (all supported syntax is accepted)"},
     Key{"baseline", KeyType::String, "none", "File of accepted findings"},
@@ -153,6 +155,7 @@ Result<void> set_list(Settings& settings, std::string_view name, Names list, con
   if (name == "extend-exclude") settings.extend_exclude = patterns(list, base);
   if (name == "python-path") settings.python_path = absolute_paths(list, base);
   if (name == "src") settings.src = absolute_paths(list, base);
+  if (name == "extra-arg") settings.extra_arguments = list;
   if (name == "entry") {
     Names entries;
     for (const std::string& entry : list) {
@@ -190,6 +193,8 @@ Result<void> set_text(Settings& settings, std::string_view name, std::string tex
     settings.extend = absolute_path(text, base);
   else if (name == "baseline")
     settings.baseline = absolute_path(text, base);
+  else if (name == "compile-commands")
+    settings.compile_commands = absolute_path(text, base);
   return {};
 }
 
@@ -303,6 +308,8 @@ void overlay(Settings& bottom, const Settings& top) {
   take(bottom.python_path, top.python_path);
   take(bottom.src, top.src);
   take(bottom.baseline, top.baseline);
+  take(bottom.compile_commands, top.compile_commands);
+  take(bottom.extra_arguments, top.extra_arguments);
   take(bottom.cases, top.cases);
 }
 

@@ -58,10 +58,12 @@ struct Settings {
 
   std::optional<std::string> roots, mode, torch_version, output_format, required_version, target_version, extend;
   std::optional<bool> fullgraph;
-  std::optional<Names> entry;                // paths made absolute
-  std::optional<Names> python_path;          // absolute
-  std::optional<Names> src;                  // absolute
-  std::optional<std::string> baseline;       // absolute
+  std::optional<Names> entry;                   // paths made absolute
+  std::optional<Names> python_path;             // absolute
+  std::optional<Names> src;                     // absolute
+  std::optional<std::string> baseline;          // absolute
+  std::optional<std::string> compile_commands;  // absolute
+  std::optional<Names> extra_arguments;
   std::vector<validator::PythonCase> cases;  // of `fullgraph validate`
 };
 

@@ -1,5 +1,5 @@
-// FG614: C++ registers an operator that has kernels for devices and none that says what it returns. Dynamo runs operators
-// with tensors that have no data, which such an operator cannot take (torch/_subclasses/fake_impls.py).
+// FG614: C++ registers an operator that has kernels for devices and none that says what it returns. Dynamo runs
+// operators with tensors that have no data, which such an operator cannot take (torch/_subclasses/fake_impls.py).
 #include <array>
 
 #include "rules/wording.h"

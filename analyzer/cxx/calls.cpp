@@ -285,7 +285,38 @@ void Translator::call_tensor(const clang::CXXMemberCallExpr* call, Piece& out) {
   for (const clang::Expr* argument : given) {
     if (is_options(argument)) keywords_of_options(argument, out);
   }
+  if (name == "register_hook" && given.size() == 1) captures_of_hook(given[0], out);
   out << ")";
+}
+
+// Python's functions see what is around them; in C++ it makes a difference how a lambda has got it:
+// `h.register_hook(lambda_1, copies=[h], refers=[scale])`.
+void Translator::captures_of_hook(const clang::Expr* hook, Piece& out) {
+  const auto* function = llvm::dyn_cast<clang::LambdaExpr>(plain(hook));
+  if (function == nullptr) return;
+  Piece copies, refers;
+  const auto add = [](Piece& list, const Piece& value) {
+    list << (list.text().empty() ? "" : ", ") << value.text();
+  };
+  for (const clang::LambdaCapture& capture : function->captures()) {
+    const auto* variable =
+        capture.capturesVariable() ? llvm::dyn_cast<clang::VarDecl>(capture.getCapturedVar()) : nullptr;
+    if (variable == nullptr) continue;
+    Piece value;
+    if (variable->isInitCapture()) {
+      if (variable->getInit() == nullptr || capture.getCaptureKind() != clang::LCK_ByCopy) continue;
+      expression(variable->getInit(), value);
+    } else {
+      reference(variable, value);
+    }
+    if (capture.getCaptureKind() == clang::LCK_ByCopy) {
+      if (is_tensor(variable->getType())) add(copies, value);
+    } else if (variable->hasLocalStorage() && !variable->getType()->isReferenceType()) {
+      add(refers, value);
+    }
+  }
+  if (!copies.text().empty()) out << ", copies=[" << copies.text() << "]";
+  if (!refers.text().empty()) out << ", refers=[" << refers.text() << "]";
 }
 
 bool Translator::call_module(const clang::CXXMemberCallExpr* call, Piece& out) {

@@ -3,6 +3,8 @@
 //     fullgraph-clang [-p FOLDER] [--torch FOLDER] [--cache FOLDER] [--extra-arg ARGUMENT]… [--text] FILE
 //
 // Writes one JSON document (see docs/cxx.md); with --text the text alone, for people.
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -59,7 +61,16 @@ class Writer {
   llvm::json::Array files_;
 };
 
+// Several of these run at once, each for itself: a source that would take the machine ends its own worker.
+void limit_resources() {
+  constexpr rlim_t seconds = 300, bytes = rlim_t{12} << 30;
+  const rlimit time{seconds, seconds}, memory{bytes, bytes};
+  setrlimit(RLIMIT_CPU, &time);
+  setrlimit(RLIMIT_AS, &memory);
+}
+
 int main(int count, const char** words) {
+  limit_resources();
   Request request;
   bool text = false;
   for (int at = 1; at < count; ++at) {

@@ -96,8 +96,8 @@ class Body : public clang::RecursiveASTVisitor<Body> {
     const auto text = text_of(call->getArg(0));
     if (!text) return;
     const std::string_view given = without_schema(*text);
-    const std::string name = given.find("::") == std::string_view::npos ? space_ + "::" + std::string(given)
-                                                                        : std::string(given);
+    const std::string name =
+        given.find("::") == std::string_view::npos ? space_ + "::" + std::string(given) : std::string(given);
     if (method == "def") note(RegistrationKind::Schema, name, "", call);
     if (method == "def" && has_fakes_) note(RegistrationKind::Kernel, name, "Meta", call);
     if (call->getNumArgs() < 2 || llvm::isa<clang::CXXDefaultArgExpr>(call->getArg(1))) return;

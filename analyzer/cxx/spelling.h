@@ -9,6 +9,9 @@ namespace fullgraph::cxx {
 // A name that nothing defines: its value is not known.
 inline constexpr std::string_view unknown = "_unknown";
 
+// What libtorch has and Python has not; the tracer knows it by these names (analyzer/trace/models_cxx.cpp).
+inline constexpr std::string_view saved_data = "torch.ops.libtorch.saved_data";
+
 // "torch::kCPU" → "\"cpu\"", "c10::nullopt" → "None"; empty for what is no constant of a library.
 std::string library_constant(std::string_view qualified);
 

@@ -204,6 +204,21 @@ void Translator::effect(const clang::Expr* expression_) {
   out_.statement(std::move(line), expression_->getSourceRange());
 }
 
+// `ctx->saved_data["x"] = x` of an autograd function: a call, since Python has no such thing.
+bool Translator::keep_with_context(const clang::Expr* target, const clang::Expr* value, const clang::Expr* whole) {
+  const auto* entry = llvm::dyn_cast<clang::CXXOperatorCallExpr>(plain(target));
+  if (entry == nullptr || entry->getOperator() != clang::OO_Subscript) return false;
+  const auto* member = llvm::dyn_cast<clang::MemberExpr>(plain(entry->getArg(0)));
+  if (member == nullptr || qualified(member->getMemberDecl()) != "torch::autograd::AutogradContext::saved_data")
+    return false;
+  Piece line;
+  line << saved_data << "(";
+  expression(value, line);
+  line << ")";
+  out_.statement(std::move(line), whole->getSourceRange());
+  return true;
+}
+
 bool Translator::assignment(const clang::Expr* expression_) {
   const clang::Expr* target = nullptr;
   const clang::Expr* value = nullptr;
@@ -225,6 +240,7 @@ bool Translator::assignment(const clang::Expr* expression_) {
   } else {
     return false;
   }
+  if (value != nullptr && keep_with_context(target, value, expression_)) return true;
   Piece line;
   expression(target, line);
   // What Python cannot assign to is evaluated all the same.

@@ -126,17 +126,17 @@ constexpr std::string_view binding = "#pragma once\n#include <pybind11/pybind11.
 constexpr std::string_view extension = "#pragma once\n#include <torch/all.h>\n#include <pybind11/pybind11.h>\n";
 
 constexpr std::array<Stub, 12> all = {{{cuda_stub_path, cuda},
-                                      {"/fullgraph-stubs/cuda_runtime.h", forward},
-                                      {"/fullgraph-stubs/cuda.h", forward},
-                                      {"/fullgraph-stubs/c10/cuda/impl/cuda_cmake_macros.h", macros},
-                                      {"/fullgraph-stubs/python/pybind11/pybind11.h", pybind11},
-                                      {"/fullgraph-stubs/python/pybind11/stl.h", binding},
-                                      {"/fullgraph-stubs/python/pybind11/numpy.h", binding},
-                                      {"/fullgraph-stubs/python/pybind11/functional.h", binding},
-                                      {"/fullgraph-stubs/python/torch/extension.h", extension},
-                                      {"/fullgraph-stubs/python/torch/python.h", extension},
-                                      {"/fullgraph-stubs/python/torch/csrc/utils/pybind.h", extension},
-                                      {"/fullgraph-stubs/python/Python.h", "#pragma once\n"}}};
+                                       {"/fullgraph-stubs/cuda_runtime.h", forward},
+                                       {"/fullgraph-stubs/cuda.h", forward},
+                                       {"/fullgraph-stubs/c10/cuda/impl/cuda_cmake_macros.h", macros},
+                                       {"/fullgraph-stubs/python/pybind11/pybind11.h", pybind11},
+                                       {"/fullgraph-stubs/python/pybind11/stl.h", binding},
+                                       {"/fullgraph-stubs/python/pybind11/numpy.h", binding},
+                                       {"/fullgraph-stubs/python/pybind11/functional.h", binding},
+                                       {"/fullgraph-stubs/python/torch/extension.h", extension},
+                                       {"/fullgraph-stubs/python/torch/python.h", extension},
+                                       {"/fullgraph-stubs/python/torch/csrc/utils/pybind.h", extension},
+                                       {"/fullgraph-stubs/python/Python.h", "#pragma once\n"}}};
 
 }  // namespace
 

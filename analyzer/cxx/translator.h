@@ -52,6 +52,7 @@ class Translator {
   void variable(const clang::VarDecl* variable);
   void effect(const clang::Expr* expression);
   bool assignment(const clang::Expr* expression);
+  bool keep_with_context(const clang::Expr* target, const clang::Expr* value, const clang::Expr* whole);
   void branch(const clang::IfStmt* statement);
   void count(const clang::ForStmt* statement);
   void each(const clang::CXXForRangeStmt* statement);
@@ -86,6 +87,7 @@ class Translator {
   bool call_library(const clang::CallExpr* expression, const clang::FunctionDecl* function, Piece& out);
   void call_dependent(const clang::CallExpr* expression, Piece& out);
   void arguments(llvm::ArrayRef<const clang::Expr*> arguments, Piece& out);
+  void captures_of_hook(const clang::Expr* hook, Piece& out);
   void keywords_of_options(const clang::Expr* options, Piece& out);
   bool print(const clang::CXXOperatorCallExpr* expression, Piece& out);
   // A function that is not here, by what it gives.

@@ -423,6 +423,8 @@ class Interpreter {
   Value call_cxx(const std::string& name, Arguments& arguments);
   void note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments);
   [[nodiscard]] bool in_cxx() const { return frame_->module->recording == ir::Recording::Cxx; }
+  void note_cxx_hook(TensorObject* tensor, const Arguments& arguments);
+  [[nodiscard]] bool is_parameter_of_frame(Value value) const;
   [[nodiscard]] bool in_function_backward() const;
   [[nodiscard]] bool in_recording() const { return frame_->module->recording != ir::Recording::None; }
   Value call_native(NativeObject* native, Arguments& arguments);

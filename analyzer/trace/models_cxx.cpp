@@ -10,7 +10,8 @@ namespace fullgraph::trace {
 
 namespace {
 
-constexpr std::string_view cuda_runtime = "torch.cuda.runtime.", project_functions = "torch.ops.cxx.";
+constexpr std::string_view cuda_runtime = "torch.cuda.runtime.", project_functions = "torch.ops.cxx.",
+                           saved_data = "torch.ops.libtorch.saved_data";
 
 // Of CUDA's runtime: what waits until the device has done what was asked for so far.
 constexpr std::array<std::string_view, 6> waiting = {
@@ -34,9 +35,29 @@ bool Interpreter::in_function_backward() const {
   return false;
 }
 
+// Was it given to the function that runs?
+bool Interpreter::is_parameter_of_frame(Value value) const {
+  if (!frame_->function || !frame_->env) return false;
+  const ir::Range params = frame_->function->params;
+  for (std::uint32_t at = params.first; at < params.first + params.count; ++at) {
+    const std::uint16_t slot = frame_->module->params[at].slot;
+    if (slot < frame_->env->slots.size() && frame_->env->slots[slot] == value) return true;
+  }
+  return false;
+}
+
 // Null: as in Python.
 Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
   if (name.starts_with(project_functions)) return heap_.tensor(Origin::Intermediate);
+  if (name == saved_data) {
+    const Value kept = arguments.get(0, {});
+    if (kept && kept->kind == Kind::Tensor && is_parameter_of_frame(kept)) {
+      Event found = event(EventKind::SavedInput, arguments.span);
+      found.subject = text(arguments.positional_spans.front());
+      if (traced()) emit(std::move(found));
+    }
+    return heap_.none;
+  }
   if (name.starts_with(cuda_runtime)) {
     const std::string_view function = std::string_view(name).substr(cuda_runtime.size());
     if (std::ranges::find(waiting, function) != waiting.end())
@@ -55,17 +76,34 @@ Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
   return nullptr;
 }
 
+// One finding for a hook: the worst that is wrong with it.
+void Interpreter::note_cxx_hook(TensorObject* tensor, const Arguments& arguments) {
+  if (!traced()) return;
+  const Value copies = arguments.keyword("copies");
+  const bool holds_itself =
+      copies && copies->kind == Kind::List && std::ranges::find(as<SequenceObject>(copies)->items, tensor) !=
+                                                  as<SequenceObject>(copies)->items.end();
+  EventKind kind = EventKind::PersistentHook;
+  if (arguments.keyword("refers")) {
+    kind = EventKind::DanglingHook;
+  } else if (holds_itself) {
+    kind = EventKind::CyclicHook;
+  } else if (!is_lasting(tensor)) {
+    return;
+  }
+  Event hook = event(kind, arguments.span);
+  hook.callee = "register_hook";
+  hook.subject = receiver(arguments.span, "register_hook");
+  emit(std::move(hook));
+}
+
 void Interpreter::note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments) {
   if (name == "cpu" || (name == "to" && is_host(arguments.get(0, "device")))) {
     report_recorded(EventKind::HostCopy, name, arguments);
   } else if (name == "backward" && in_function_backward()) {
     report_recorded(EventKind::NestedBackward, name, arguments);
-  } else if (name == "register_hook" && is_lasting(tensor)) {
-    if (!traced()) return;
-    Event hook = event(EventKind::PersistentHook, arguments.span);
-    hook.callee = name;
-    hook.subject = receiver(arguments.span, name);
-    emit(std::move(hook));
+  } else if (name == "register_hook") {
+    note_cxx_hook(tensor, arguments);
   } else if (name == "requires_grad_" && tensor->origin == Origin::Intermediate &&
              tensor->requires_grad == Truth::Yes) {
     const Value given = arguments.get(0, "requires_grad");

@@ -1,5 +1,5 @@
-// What a project's own C++ gives to its Python: operators that say nothing of what they return, functions that are bound
-// with pybind11. Both are seen by name alone.
+// What a project's own C++ gives to its Python: operators that say nothing of what they return, functions that are
+// bound with pybind11. Both are seen by name alone.
 #include "analyzer/trace/interpreter.h"
 
 namespace fullgraph::trace {

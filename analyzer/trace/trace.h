@@ -22,8 +22,8 @@ enum class Roots : std::uint8_t { Auto, Compiled, Modules };
 struct Native {
   std::map<std::string, Location> operators_without_fake;  // "mine::twice": kernels for devices and nothing that says
                                                            // what they return
-  std::map<std::string, Location> functions;  // "extension.twice", bound with pybind11; of a package's extension the last
-                                              // names may be all that is known
+  std::map<std::string, Location> functions;  // "extension.twice", bound with pybind11; of a package's extension the
+                                              // last names may be all that is known
 };
 
 struct Options {

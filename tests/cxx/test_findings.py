@@ -44,7 +44,7 @@ def test_fixture(path):
 
 def test_both_kinds_of_fixtures():
     with_findings = [path for path in FIXTURES if marks(path)]
-    assert len(with_findings) >= 10 and len(FIXTURES) - len(with_findings) >= 8
+    assert len(FIXTURES) >= 40 and len(with_findings) >= 20 and len(FIXTURES) - len(with_findings) >= 18
 
 
 def test_fixtures_compile():

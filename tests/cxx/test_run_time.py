@@ -67,6 +67,36 @@ int main() {
     say("nested_backward", model->weight.grad().defined());
   }
   {
+    hook_captures::Keeps model;
+    model->forward(x).backward();
+    say("hook_captures", !model->last.expired());
+  }
+  {
+    hook_captures_others::Others model;
+    model->forward(x).backward();
+    say("hook_captures_others", !model->last.expired());
+  }
+  {
+    saved_data::Scaled model;
+    auto input = torch::ones({4}).requires_grad_(true);
+    auto output = model->forward(input).sum();
+    torch::NoGradGuard guard;
+    model->weight.mul_(3);
+    say("saved_data", torch::autograd::grad({output}, {input})[0][0].item<double>());
+  }
+  {
+    saved_for_backward::Scaled model;
+    auto input = torch::ones({4}).requires_grad_(true);
+    auto output = model->forward(input).sum();
+    torch::NoGradGuard guard;
+    model->weight.mul_(3);
+    int thrown = 0;
+    try { torch::autograd::grad({output}, {input}); } catch (const c10::Error& error) {
+      thrown = std::string(error.what()).find("modified by an inplace operation") != std::string::npos;
+    }
+    say("saved_for_backward", thrown);
+  }
+  {
     own_derivative::Block model;
     auto input = torch::ones({4}).requires_grad_(true);
     torch::autograd::grad({model->forward(input).sum()}, {input});
@@ -108,6 +138,10 @@ def said(tmp_path_factory) -> dict[str, float]:
         ("flag_of_input", 1),  # the caller's tensor is another one
         ("nested_backward", 1),  # the inner pass leaves gradients that nobody asked for
         ("own_derivative", 0),
+        ("hook_captures", 1),  # what forward has computed is still there after all that used it
+        ("hook_captures_others", 0),
+        ("saved_data", 0.5 * 3),  # the derivative at the weight as it was is 0.5
+        ("saved_for_backward", 1),  # the same change is told
     ],
 )
 def test_claim(said, name, value):
