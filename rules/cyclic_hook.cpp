@@ -54,15 +54,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 }  // namespace
 
 extern const Rule cyclic_hook{.info = {.code = "FG615",
-                                  .name = "hook-holds-its-tensor",
-                                  .summary = "A C++ hook holds the tensor that it is on",
-                                  .severity = Severity::Hazard,
-                                  .gb_ids = "",
-                                  .fix = FixAvailability::None,
-                                  .since = "0.1.0",
-                                  .documentation = documentation},
-                         .events = events,
-                         .check = check,
-                         .speaks_of_cxx = true};
+                                       .name = "hook-holds-its-tensor",
+                                       .summary = "A C++ hook holds the tensor that it is on",
+                                       .severity = Severity::Hazard,
+                                       .gb_ids = "",
+                                       .fix = FixAvailability::None,
+                                       .since = "0.1.0",
+                                       .documentation = documentation},
+                              .events = events,
+                              .check = check,
+                              .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

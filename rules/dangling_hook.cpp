@@ -50,15 +50,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 }  // namespace
 
 extern const Rule dangling_hook{.info = {.code = "FG616",
-                                  .name = "hook-refers-to-local",
-                                  .summary = "A C++ hook refers to variables that are gone when it runs",
-                                  .severity = Severity::Hazard,
-                                  .gb_ids = "",
-                                  .fix = FixAvailability::None,
-                                  .since = "0.1.0",
-                                  .documentation = documentation},
-                         .events = events,
-                         .check = check,
-                         .speaks_of_cxx = true};
+                                         .name = "hook-refers-to-local",
+                                         .summary = "A C++ hook refers to variables that are gone when it runs",
+                                         .severity = Severity::Hazard,
+                                         .gb_ids = "",
+                                         .fix = FixAvailability::None,
+                                         .since = "0.1.0",
+                                         .documentation = documentation},
+                                .events = events,
+                                .check = check,
+                                .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -57,15 +57,15 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 }  // namespace
 
 extern const Rule saved_input{.info = {.code = "FG617",
-                                  .name = "input-in-saved-data",
-                                  .summary = "A C++ autograd function keeps an input in saved_data",
-                                  .severity = Severity::Hazard,
-                                  .gb_ids = "",
-                                  .fix = FixAvailability::None,
-                                  .since = "0.1.0",
-                                  .documentation = documentation},
-                         .events = events,
-                         .check = check,
-                         .speaks_of_cxx = true};
+                                       .name = "input-in-saved-data",
+                                       .summary = "A C++ autograd function keeps an input in saved_data",
+                                       .severity = Severity::Hazard,
+                                       .gb_ids = "",
+                                       .fix = FixAvailability::None,
+                                       .since = "0.1.0",
+                                       .documentation = documentation},
+                              .events = events,
+                              .check = check,
+                              .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules

@@ -295,9 +295,7 @@ void Translator::captures_of_hook(const clang::Expr* hook, Piece& out) {
   const auto* function = llvm::dyn_cast<clang::LambdaExpr>(plain(hook));
   if (function == nullptr) return;
   Piece copies, refers;
-  const auto add = [](Piece& list, const Piece& value) {
-    list << (list.text().empty() ? "" : ", ") << value.text();
-  };
+  const auto add = [](Piece& list, const Piece& value) { list << (list.text().empty() ? "" : ", ") << value.text(); };
   for (const clang::LambdaCapture& capture : function->captures()) {
     const auto* variable =
         capture.capturesVariable() ? llvm::dyn_cast<clang::VarDecl>(capture.getCapturedVar()) : nullptr;

@@ -54,9 +54,9 @@ enum class EventKind : std::uint8_t {
   NestedBackward,       // a backward pass that is started by another one; `callee`
   PersistentHook,       // forward hooks a tensor that outlives it; `subject`
   NonLeafFlag,          // requires_grad is taken from what is no leaf, which throws; `subject`
-  CyclicHook,      // the hook of a tensor holds that tensor; `subject`
-  DanglingHook,    // a hook refers to variables of a function that has returned when it runs
-  SavedInput,      // a tensor that an autograd function was given is kept where autograd does not look; `subject`
+  CyclicHook,           // the hook of a tensor holds that tensor; `subject`
+  DanglingHook,         // a hook refers to variables of a function that has returned when it runs
+  SavedInput,           // a tensor that an autograd function was given is kept where autograd does not look; `subject`
   OperatorWithoutFake,  // C++ registers an operator for devices alone; `callee`
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients

@@ -81,8 +81,8 @@ void Interpreter::note_cxx_hook(TensorObject* tensor, const Arguments& arguments
   if (!traced()) return;
   const Value copies = arguments.keyword("copies");
   const bool holds_itself =
-      copies && copies->kind == Kind::List && std::ranges::find(as<SequenceObject>(copies)->items, tensor) !=
-                                                  as<SequenceObject>(copies)->items.end();
+      copies && copies->kind == Kind::List &&
+      std::ranges::find(as<SequenceObject>(copies)->items, tensor) != as<SequenceObject>(copies)->items.end();
   EventKind kind = EventKind::PersistentHook;
   if (arguments.keyword("refers")) {
     kind = EventKind::DanglingHook;

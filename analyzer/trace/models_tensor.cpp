@@ -116,6 +116,14 @@ const std::unordered_set<std::string_view>& reductions() {
   return names;
 }
 
+// Does the name stand where operators do, so that a private one, which the profile does not have, is one nevertheless?
+bool is_among_operators(std::string_view name) {
+  const std::string_view space = name.substr(0, name.rfind('.'));
+  return space.starts_with("torch.ops.") || space.starts_with("torch._C._") ||
+         one_of(space, {"torch", "torch._VF", "torch.functional", "torch.nn.functional", "torch.linalg", "torch.fft",
+                        "torch.special", "torch.sparse", "torch.nested", "torch.masked"});
+}
+
 }  // namespace
 
 Truth Interpreter::requires_grad_of(const Arguments& arguments) {
@@ -1168,6 +1176,8 @@ Value Interpreter::call_torch(const std::string& name, Arguments& arguments) {
   }
   if (callable && callable->treatment == profile::Treatment::Constant && callable->returns == profile::Returns::Unknown)
     return heap_.unknown;
+  // Python:  torch.cuda._is_in_bad_fork()
+  if (!callable && plain.starts_with('_') && !is_among_operators(name)) return heap_.unknown;
   return operator_result(callable, plain, arguments, nullptr);
 }
 

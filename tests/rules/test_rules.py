@@ -91,7 +91,7 @@ def test_every_rule_has_fixtures():
     # Of what only recordings show there are recordings, made by torch in tests/graphs, with look-alikes among them.
     recorded = {code for expected in EXPECTED.values() for code, _ in expected} | {"FG705"}
     # Of what only C++ shows there are sources, with look-alikes beside them, in fixtures/cxx (tests/cxx).
-    for path in (ROOT / "fixtures" / "cxx").glob("*.cpp"):
+    for path in (ROOT / "fixtures" / "cxx").rglob("*.cpp"):
         recorded |= set(re.findall(r"expect: (FG6\d\d)", path.read_text(encoding="utf-8")))
     for code in sorted(code for code in codes if code not in recorded or not code.startswith(("FG6", "FG7"))):
         names = [path.name for path in FIXTURES if path.parent.name == code]
