@@ -262,13 +262,13 @@ bool is_cxx(const std::string& path) {
 
 bool is_libtorch_source(const std::string& path) {
   if (!ends_with_any(path, units)) return false;
-  constexpr std::size_t head = 16384;  // comments of licenses included
+  constexpr std::size_t head = 65536;
   std::ifstream file(path, std::ios::binary);
   std::string text(head, '\0');
   file.read(text.data(), head);
   text.resize(static_cast<std::size_t>(file.gcount()));
-  static const re2::RE2 include(R"((?m)^\s*#\s*include\s*[<"](?:torch|ATen|c10)/)");
-  return re2::RE2::PartialMatch(text, include);
+  static const re2::RE2 sign(R"((?m)^\s*#\s*include\s*[<"](?:torch|ATen|c10)/|\b(?:torch|c10)::\w|\bat::Tensor\b)");
+  return re2::RE2::PartialMatch(text, sign);
 }
 
 namespace {

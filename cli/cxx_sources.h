@@ -18,7 +18,7 @@ struct Environment;  // analysis.h
 
 // By its name: C++ and CUDA have no other mark.
 bool is_cxx(const std::string& path);
-// A source, no header, that includes a header of libtorch: what is looked at in folders.
+// A source, no header, that includes a header of libtorch or names something of it: what is looked at in folders.
 bool is_libtorch_source(const std::string& path);
 
 struct CxxFindings {

@@ -13,8 +13,10 @@ import json
 import os
 import pathlib
 import platform
+import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 
@@ -82,9 +84,26 @@ def recorded_graphs(program):
     return f"An exported program of {nodes:,} nodes (an encoder of 12 layers) takes {' and '.join(said)}."
 
 
+def cxx_sources(worker):
+    """What a C++ source costs the worker: with the precompiled header there, when it is made, without. -> a sentence"""
+    torch = pathlib.Path(sysconfig.get_paths()["purelib"]) / "torch"
+    sources = sorted((ROOT / "fixtures" / "cxx").glob("*.cpp"))
+
+    def cpu(source, *arguments):
+        return measure([str(worker), "--torch", str(torch), *arguments, str(source)], (0,))[1]
+
+    with tempfile.TemporaryDirectory() as cache:
+        cold = cpu(sources[0], "--cache", cache)
+        warm = statistics.median(cpu(source, "--cache", cache) for source in sources)
+    plain = cpu(sources[0])
+    return (f"A C++ source that includes libtorch takes {warm:.2f} s of CPU (median of {len(sources)}), {cold:.1f} s the first time, "
+            f"when its precompiled header is made, and {plain:.1f} s as LibTooling alone reads it: {plain / warm:.0f} times as much.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--clang", type=pathlib.Path, help="fullgraph-clang; without it C++ sources are not measured")
     parser.add_argument("--cache", type=pathlib.Path, required=True)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write docs/benchmark.md")
@@ -121,6 +140,8 @@ def main():
     text += "\n".join("| " + " | ".join(cells) + " |" for cells in table[1:])
     text += f"\n\n{ratio}\n" if ratio else "\n"
     text += recorded_graphs(args.bin) + "\n\n"
+    if args.clang:
+        text += cxx_sources(args.clang) + "\n\n"
     text += f"{len(report['findings']):,} findings; {unreadable} files that could not be read or parsed.\n"
     print(text)
     if args.write:

@@ -86,6 +86,64 @@ def test_project(tmp_path):
     assert seen == expected and len(expected) == 2
 
 
+def test_folders(tmp_path):
+    """In a folder, sources that have to do with libtorch are looked at, and headers with them; nothing else of C++ is."""
+    project = tmp_path / "project"
+    shutil.copytree(PROJECT, project)
+    (project / "src" / "other.cpp").write_text("#include <not/there.h>\nint f() { return 1; }\n")
+    make_database(project, [project / "src" / "denoiser.cpp", project / "src" / "main.cpp"],
+                  ["-I", str(project / "include"), "-DDENOISER_LEVELS=3", f"-I{TORCH}/include",
+                   f"-I{TORCH}/include/torch/csrc/api/include"])
+    shown = run_fullgraph("check", "--isolated", "--show-files", ".", cwd=project).stdout.split()
+    assert shown == ["src/denoiser.cpp", "src/main.cpp"]
+    found = run_fullgraph("check", "--isolated", "--output-format", "json", ".", cwd=project).ok().findings()
+    assert sorted((one["file"], one["line"], one["code"]) for one in found) == sorted(
+        (str(path.relative_to(project)), line, code)
+        for path in project.rglob("*") if path.suffix in (".cpp", ".h") for line, code in marks(path))
+
+
+def test_folder_without_libtorch(tmp_path):
+    """Nothing is certain of a source whose headers are not there: no finding, and the run says what it left out."""
+    (tmp_path / "net.cpp").write_text((FOLDER / "host_copy.cpp").read_text())
+    left_out = {"VIRTUAL_ENV": "", "PATH": "/usr/bin:/bin"}
+    folder = run_fullgraph("check", "--isolated", ".", cwd=tmp_path, env=left_out)
+    assert folder.code == 0 and "left out: no libtorch was found" in folder.stderr
+    given = run_fullgraph("check", "--isolated", "net.cpp", cwd=tmp_path, env=left_out)
+    assert given.code == 2 and "net.cpp: is not looked at: no libtorch was found" in given.stderr
+
+
+def test_given_commands(tmp_path):
+    """-p names a folder, --extra-arg adds to the command."""
+    source = tmp_path / "net.cpp"
+    source.write_text("#include <torch/torch.h>\nstruct NetImpl : torch::nn::Module {\n  torch::Tensor forward(torch::Tensor x) {\n"
+                      "#ifdef ON_HOST\n    x = x.cpu();\n#endif\n    return x;\n  }\n};\n")
+
+    def lines(*arguments):
+        return [one["line"] for one in run_fullgraph("check", "--isolated", "--output-format", "json", *arguments, source,
+                                                     env=ENVIRONMENT).ok().findings()]
+
+    assert lines() == [] and lines("--extra-arg", "-DON_HOST") == [5]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    make_database(elsewhere, [source], ["-DON_HOST"])
+    assert lines("-p", elsewhere / "build") == [5]
+    wrong = run_fullgraph("check", "--isolated", "-p", tmp_path, source, env=ENVIRONMENT)
+    assert wrong.code == 2 and "no compile_commands.json in" in wrong.stderr
+
+
+def test_text_of_a_source():
+    text = run_fullgraph("dump", "--text", FOLDER / "scalar_read.cpp", env=ENVIRONMENT).stdout
+    assert "largest = x.abs().max().item()" in text
+
+
+def test_headers_of_libtorch():
+    """torch's own modules lint without a crash, and nothing is found in their constructors."""
+    modules = sorted((TORCH / "include/torch/csrc/api/include/torch/nn/modules").glob("*.h"))
+    result = run_fullgraph("check", "--isolated", "--select", "FG1,FG2,FG4,FG5,FG6", "--output-format", "json", *modules,
+                           env=ENVIRONMENT, timeout=600).ok()
+    assert len(modules) > 10 and result.findings() == []
+
+
 def test_errors(tmp_path):
     """What does not compile is told as Clang does, and the rest is looked at."""
     source = tmp_path / "broken.cpp"
