@@ -85,7 +85,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   load(texts, jobs);
   timing_.lap("load");
   if (!recordings_) look_at_recordings(jobs);
-  if (!cxx_) look_at_cxx_sources(jobs);
+  look_at_cxx_sources(jobs);
   native_ = native_names(cxx_->registrations, *program_);
 
   // What happens in traced code, as events that judge nothing.
@@ -247,11 +247,17 @@ void Analysis::merge_recordings() {
 }
 
 void Analysis::look_at_cxx_sources(unsigned jobs) {
+  Texts texts;
+  for (const auto& [path, text] : texts_) {
+    if (is_cxx(path)) texts[path] = text;
+  }
+  if (cxx_ && texts == cxx_texts_) return;
   std::vector<const SourcePath*> files;
   for (const SourcePath& source : sources_) {
     if (is_cxx(source.path)) files.push_back(&source);
   }
-  cxx_ = look_at_cxx(files, working_directory_, environment_, settings_, jobs);
+  cxx_texts_ = std::move(texts);
+  cxx_ = look_at_cxx(files, cxx_texts_, working_directory_, environment_, settings_, jobs);
   if (!files.empty()) timing_.lap("C++ sources");
 }
 
@@ -259,7 +265,10 @@ void Analysis::merge_cxx() {
   found_.roots += cxx_->roots;
   found_.errors.insert(found_.errors.end(), cxx_->errors.begin(), cxx_->errors.end());
   found_.notes.insert(found_.notes.end(), cxx_->notes.begin(), cxx_->notes.end());
-  found_.list.insert(found_.list.end(), cxx_->list.begin(), cxx_->list.end());
+  for (Diagnostic finding : cxx_->list) {
+    drop_fixes_elsewhere(finding);
+    found_.list.push_back(std::move(finding));
+  }
   std::vector<trace::Event> events;
   for (const auto& [name, where] : native_.operators_without_fake) {
     trace::Event& defined = events.emplace_back();

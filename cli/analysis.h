@@ -92,7 +92,8 @@ class Analysis {
   std::vector<bool> is_recording_;                    // of each source
   std::optional<std::vector<Recording>> recordings_;  // no repair changes them: looked at once
   std::vector<Error> recording_errors_;
-  std::optional<CxxFindings> cxx_;  // neither
+  Texts cxx_texts_;  // that it was looked at with
+  std::optional<CxxFindings> cxx_;
   // Of the present run
   std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of
   Texts texts_;

@@ -59,8 +59,8 @@ std::string module_name(const std::string& path) {
 // The files that documents speak of, read once each.
 class CxxFiles {
  public:
-  CxxFiles(const std::vector<const SourcePath*>& given, const std::string& working_directory)
-      : working_directory_(working_directory) {
+  CxxFiles(const std::vector<const SourcePath*>& given, const CxxTexts& texts, const std::string& working_directory)
+      : working_directory_(working_directory), texts_(texts) {
     for (const SourcePath* file : given) {
       std::error_code error;
       const fs::path real = fs::weakly_canonical(file->path, error);
@@ -73,7 +73,8 @@ class CxxFiles {
     auto& entry = modules_[path];
     if (entry == nullptr) {
       const auto shown = shown_.find(path);
-      const auto bytes = read_file(path);
+      const auto text = texts_.find(path);
+      const auto bytes = text == texts_.end() ? read_file(path) : Result<std::string>(text->second);
       auto made = std::make_shared<ir::Module>();
       made->recording = ir::Recording::Cxx;
       made->source = std::make_shared<const ir::SourceFile>(
@@ -102,15 +103,16 @@ class CxxFiles {
 
  private:
   const std::string& working_directory_;
+  const CxxTexts& texts_;
   std::map<std::string, std::string> shown_;
   std::map<std::string, std::shared_ptr<const ir::Module>> modules_;
 };
 
 class Look {
  public:
-  Look(const std::string& working_directory, const std::vector<const SourcePath*>& files,
+  Look(const std::string& working_directory, const std::vector<const SourcePath*>& files, const CxxTexts& texts,
        const Environment& environment, const trace::Options& options)
-      : environment_(environment), options_(options), files_(files, working_directory) {}
+      : environment_(environment), options_(options), files_(files, texts, working_directory) {}
 
   void run(const SourcePath& file, const CxxDocument& document) {
     if (!document.found_libtorch) return leave_out(file);
@@ -175,8 +177,23 @@ class Look {
       if (there) related.place = std::move(*there);
       return !there;
     });
-    finding.fixes.clear();  // they are of a text that nobody wrote
+    for (Fix& fix : finding.fixes) move(fix, document);
     return true;
+  }
+
+  // An edit of the text is one of the source where the text stands for just that and no macro is part of it.
+  void move(Fix& fix, const CxxDocument& document) {
+    const bool moved = std::ranges::all_of(fix.edits, [&](Edit& edit) {
+      const auto same = std::ranges::find_if(document.spans, [&](const CxxSpan& span) {
+        return span.editable && span.begin == edit.place.span.begin && span.end == edit.place.span.end;
+      });
+      if (same == document.spans.end()) return false;
+      edit.place = files_.place(document.files, same->where);
+      return true;
+    });
+    if (moved) return;
+    fix.applicability = Applicability::Display;
+    fix.edits.clear();
   }
 
   // What a message quotes of the text becomes what stands in the source.
@@ -308,10 +325,14 @@ Result<std::string> text_of_cxx(const std::string& path, const Environment& envi
   return std::move(document->text);
 }
 
-CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
-                        const Environment& environment, const Settings& settings, unsigned jobs) {
+CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const CxxTexts& texts,
+                        const std::string& working_directory, const Environment& environment, const Settings& settings,
+                        unsigned jobs) {
   if (files.empty()) return {};
-  const auto worker = worker_for(environment, settings);
+  auto worker = worker_for(environment, settings);
+  if (worker) {
+    if (auto replaced = worker->replace(texts); !replaced) worker = std::unexpected(replaced.error());
+  }
   if (!worker) {
     CxxFindings out;
     const bool asked_for = std::ranges::any_of(files, &SourcePath::given);
@@ -328,7 +349,7 @@ CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::
   options.mode = mode == "train" ? trace::Mode::Train : mode == "eval" ? trace::Mode::Eval : trace::Mode::Any;
   options.roots = trace::Roots::Modules;
   options.jobs = jobs;
-  Look look(working_directory, files, environment, options);
+  Look look(working_directory, files, texts, environment, options);
   // A header that one of the sources includes has been looked at with it.
   for (const bool of_headers : {false, true}) {
     std::vector<const SourcePath*> chosen;

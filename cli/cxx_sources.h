@@ -2,6 +2,7 @@
 // what is found there is told where the author wrote it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,10 @@ struct CxxFindings {
   std::size_t roots = 0;
 };
 
-CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::string& working_directory,
-                        const Environment& environment, const Settings& settings, unsigned jobs);
+// `texts` take the place of what is on the disk, by absolute path.
+CxxFindings look_at_cxx(const std::vector<const SourcePath*>& files, const std::map<std::string, std::string>& texts,
+                        const std::string& working_directory, const Environment& environment, const Settings& settings,
+                        unsigned jobs);
 
 // The Python text that stands for a source.
 Result<std::string> text_of_cxx(const std::string& path, const Environment& environment, const Settings& settings);

@@ -35,7 +35,8 @@ CxxDocument document_of(const json& value) {
   out.text = value.at("text").get<std::string>();
   out.files = value.at("files").get<std::vector<std::string>>();
   for (const json& row : value.at("spans"))
-    out.spans.push_back({row.at(0).get<std::uint32_t>(), row.at(1).get<std::uint32_t>(), place_of(row, 2)});
+    out.spans.push_back(
+        {row.at(0).get<std::uint32_t>(), row.at(1).get<std::uint32_t>(), place_of(row, 2), row.at(6).get<bool>()});
   for (const json& one : value.at("registrations"))
     out.registrations.push_back({one.at("kind").get<std::string>(), one.at("name").get<std::string>(),
                                  one.at("key").get<std::string>(), place_of(one.at("where"), 0)});
@@ -65,6 +66,20 @@ Result<CxxWorker> CxxWorker::find(CxxCompiler compiler) {
   return CxxWorker(*std::move(program), std::move(compiler));
 }
 
+Result<void> CxxWorker::replace(const CxxTexts& texts) {
+  overlays_.clear();
+  if (texts.empty()) return {};
+  auto folder = validator::TemporaryFolder::make();
+  if (!folder) return std::unexpected(folder.error());
+  for (const auto& [path, text] : texts) {
+    const std::string name = std::to_string(overlays_.size());
+    if (auto written = folder->write(name, text); !written) return written;
+    overlays_.emplace_back(path, folder->path() + "/" + name);
+  }
+  texts_.emplace(*std::move(folder));
+  return {};
+}
+
 Result<CxxDocument> CxxWorker::read(const std::string& path) const {
   validator::Command command;
   command.arguments = {program_};
@@ -75,6 +90,10 @@ Result<CxxDocument> CxxWorker::read(const std::string& path) const {
   if (!compiler_.database.empty()) add("-p", compiler_.database);
   for (const std::string& argument : compiler_.extra_arguments) add("--extra-arg", argument);
   if (const std::string cache = cache_folder(); !cache.empty()) add("--cache", cache);
+  for (const auto& [replaced, file] : overlays_) {
+    add("--overlay", replaced);
+    command.arguments.push_back(file);
+  }
   command.arguments.push_back(path);
   command.errors = validator::Stderr::Discarded;
   const auto finished = validator::run(command);

@@ -81,6 +81,7 @@ Result<fixer::Outcome> repair(const FixTask& task, Findings& findings) {
   request.wanted = task.wanted;
   // A suppression whose reason is gone is repaired in the next round.
   request.may_follow = [](const Diagnostic& finding) { return finding.code == "FG901"; };
+  request.is_foreign = [&](const std::string& shown) { return is_cxx(task.analysis.source(shown)->path); };
   request.read = [&](const std::string& shown) -> Result<std::string> {
     const std::string& path = task.analysis.source(shown)->path;
     if (const auto text = task.given.find(path); text != task.given.end()) return text->second;

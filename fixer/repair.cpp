@@ -159,6 +159,7 @@ class Repair {
   }
 
   bool parses(const std::string& file, const Set& set) {
+    if (request_.is_foreign && request_.is_foreign(file)) return file_with(file, set).has_value();
     auto [known, added] = errors_before_.try_emplace(base_.at(file).bytes, 0);
     if (added) known->second = syntax_errors(known->first, file);
     const auto text = file_with(file, set);

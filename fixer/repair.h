@@ -28,6 +28,8 @@ struct Request {
   unsigned most_looks = 40;  // at the sources, over all rounds
   // The bytes of a file as it is now.
   std::function<Result<std::string>(const std::string& file)> read;
+  // Files that the Python parser has no say in; none when empty.
+  std::function<bool(const std::string& file)> is_foreign;
   // All findings of the sources with these files changed, sorted. `careful`: equal sources give equal findings,
   // whatever it costs.
   std::function<std::vector<Diagnostic>(const Texts& changed, bool careful)> look;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view documentation = R"(## What it does
 
 Reports, in C++, calls of `torch::autograd::backward`, `torch::autograd::grad` and `Tensor::backward` inside of the
-`backward` of a `torch::autograd::Function`: a reentrant backward pass, as in a checkpoint made by hand.
+`backward` of a `torch::autograd::Function`, or of a hook of a tensor: a reentrant backward pass, as in a checkpoint made by hand.
 
 ## Why is this bad?
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fullgraph::cxx {
@@ -15,6 +16,8 @@ struct Request {
   std::string torch;     // folder of an installed torch (with include/ in it); empty: none known
   std::string cache;     // folder for precompiled headers; empty: none are used
   std::vector<std::string> extra_arguments;
+  // Texts that take the place of what is on the disk: path, and the file that holds the text.
+  std::vector<std::pair<std::string, std::string>> overlays;
 };
 
 struct CompileCommand {

@@ -1,6 +1,7 @@
 #include "analyzer/cxx/frontend.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "analyzer/cxx/precompiled_header.h"
@@ -13,6 +14,7 @@
 #include "clang/Lex/Lexer.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace fullgraph::cxx {
 namespace {
@@ -36,6 +38,22 @@ FilePlace place_of(const clang::SourceManager& sources, const clang::LangOptions
       sources.getFileOffset(end) > sources.getFileOffset(begin))
     out.length = sources.getFileOffset(end) - sources.getFileOffset(begin);
   return out;
+}
+
+// Does the range hold nothing but itself? A macro may be something else in the next build.
+bool is_without_macros(const clang::ASTContext& context, clang::SourceRange range) {
+  if (range.getBegin().isMacroID() || range.getEnd().isMacroID()) return false;
+  const llvm::StringRef text = clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(range),
+                                                           context.getSourceManager(), context.getLangOpts());
+  const auto is_in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_in_name(text[end])) ++end;
+    const auto name = context.Idents.find(text.substr(at, end - at));
+    if (end > at && name != context.Idents.end() && name->second->hadMacroDefinition()) return false;
+    at = std::max(end, at + 1);
+  }
+  return true;
 }
 
 class Errors : public clang::DiagnosticConsumer {
@@ -100,7 +118,7 @@ class Consumer : public clang::ASTConsumer {
       FilePlace place = place_of(sources, context.getLangOpts(), span.range);
       if (place.line == 0) continue;
       files.insert(place.file);
-      out_.spans.push_back({span.begin, span.end, std::move(place)});
+      out_.spans.push_back({span.begin, span.end, std::move(place), is_without_macros(context, span.range)});
     }
     for (const Registration& one : registrations_in(declarations_, sources)) {
       FilePlace place = place_of(sources, context.getLangOpts(), one.range);
@@ -153,6 +171,14 @@ bool run(const Request& request, const CompileCommand& command, const std::strin
   for (const Stub& stub : stubs())
     tool.mapVirtualFile(llvm::StringRef(stub.path.data(), stub.path.size()),
                         llvm::StringRef(stub.text.data(), stub.text.size()));
+  std::vector<std::string> contents;  // as long as the tool
+  contents.reserve(request.overlays.size());
+  for (const auto& [path, file] : request.overlays) {
+    const auto buffer = llvm::MemoryBuffer::getFile(file);
+    if (!buffer) continue;
+    contents.push_back((*buffer)->getBuffer().str());
+    tool.mapVirtualFile(path, contents.back());
+  }
   Errors errors(out);
   tool.setDiagnosticConsumer(&errors);
   tool.setPrintErrorMessage(false);

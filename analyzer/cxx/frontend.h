@@ -22,6 +22,7 @@ struct CompileError {
 struct MappedSpan {
   unsigned begin = 0, end = 0;  // of the text
   FilePlace where;
+  bool editable = false;  // no part of it comes out of a macro
 };
 
 // See registrations.h.

@@ -1,6 +1,7 @@
 // fullgraph-clang: reads C++ and CUDA sources for `fullgraph check`, which starts it and reads what it writes.
 //
-//     fullgraph-clang [-p FOLDER] [--torch FOLDER] [--cache FOLDER] [--extra-arg ARGUMENT]… [--text] FILE
+//     fullgraph-clang [-p FOLDER] [--torch FOLDER] [--cache FOLDER] [--extra-arg ARGUMENT]… [--overlay FILE CONTENT]…
+//                     [--text] FILE
 //
 // Writes one JSON document (see docs/cxx.md); with --text the text alone, for people.
 #include <sys/resource.h>
@@ -25,6 +26,7 @@ class Writer {
       llvm::json::Array row = place(span.where);
       row.insert(row.begin(), span.end);
       row.insert(row.begin(), span.begin);
+      row.push_back(span.editable);
       spans.push_back(std::move(row));
     }
     for (const MappedRegistration& one : document.registrations)
@@ -84,6 +86,9 @@ int main(int count, const char** words) {
       request.cache = value();
     } else if (word == "--extra-arg") {
       request.extra_arguments.push_back(value());
+    } else if (word == "--overlay") {
+      std::string path = value();
+      request.overlays.emplace_back(std::move(path), value());
     } else if (word == "--text") {
       text = true;
     } else {

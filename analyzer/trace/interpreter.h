@@ -425,7 +425,7 @@ class Interpreter {
   [[nodiscard]] bool in_cxx() const { return frame_->module->recording == ir::Recording::Cxx; }
   void note_cxx_hook(TensorObject* tensor, const Arguments& arguments);
   [[nodiscard]] bool is_parameter_of_frame(Value value) const;
-  [[nodiscard]] bool in_function_backward() const;
+  [[nodiscard]] bool in_backward_pass() const;
   [[nodiscard]] bool in_recording() const { return frame_->module->recording != ir::Recording::None; }
   Value call_native(NativeObject* native, Arguments& arguments);
   Value string_method(StrObject* string, std::string_view name, Arguments& arguments);

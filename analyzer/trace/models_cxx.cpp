@@ -28,7 +28,8 @@ bool is_lasting(const TensorObject* tensor) {
 
 }  // namespace
 
-bool Interpreter::in_function_backward() const {
+bool Interpreter::in_backward_pass() const {
+  if (hooked_) return true;
   for (const Frame* frame = frame_; frame; frame = frame->caller) {
     if (frame->function && frame->function->owner && frame->function->name == names::backward) return true;
   }
@@ -69,7 +70,7 @@ Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
     return heap_.none;
   }
   if (name == "torch.autograd.grad" || name == "torch.autograd.backward") {
-    if (!in_function_backward()) return nullptr;
+    if (!in_backward_pass()) return nullptr;
     report_recorded(EventKind::NestedBackward, name, arguments);
     return heap_.unknown;
   }
@@ -100,7 +101,7 @@ void Interpreter::note_cxx_hook(TensorObject* tensor, const Arguments& arguments
 void Interpreter::note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments) {
   if (name == "cpu" || (name == "to" && is_host(arguments.get(0, "device")))) {
     report_recorded(EventKind::HostCopy, name, arguments);
-  } else if (name == "backward" && in_function_backward()) {
+  } else if (name == "backward" && in_backward_pass()) {
     report_recorded(EventKind::NestedBackward, name, arguments);
   } else if (name == "register_hook") {
     note_cxx_hook(tensor, arguments);
