@@ -49,6 +49,7 @@ constexpr std::array events{trace::EventKind::NonLeafFlag};
 
 // `h.set_requires_grad(false);` as a statement of its own.
 void offer_detached(Diagnostic& diagnostic, const trace::Event& event) {
+  if (!is_cxx(event)) return;
   constexpr std::string_view self = "self.";
   std::string_view name = event.subject;
   if (name.starts_with(self)) name.remove_prefix(self.size());

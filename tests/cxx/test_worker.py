@@ -36,7 +36,7 @@ def test_places(cache):
     document = json.loads(run_worker(path, cache=cache))
     text, lines = document["text"], path.read_text().splitlines()
     pairs = {text[begin:end]: lines[line - 1][column - 1 : column - 1 + length]
-             for begin, end, file, line, column, length in document["spans"] if document["files"][file] == str(path)}
+             for begin, end, file, line, column, length, _ in document["spans"] if document["files"][file] == str(path)}
     assert pairs["x.abs().max().item()"] == "x.abs().max().item<float>()"
     assert pairs["largest = x.abs().max().item()"] == "const float largest = x.abs().max().item<float>()"
     assert pairs["forward"] == "forward"
