@@ -203,6 +203,18 @@ const std::vector<Program::File>& Program::files() const {
   return impl_->files;
 }
 
+bool Program::replace(const std::string& path, std::shared_ptr<const ir::Module> module) {
+  const auto found = impl_->linted_paths.find(path);
+  if (found == impl_->linted_paths.end()) return false;
+  File& file = impl_->files[found->second];
+  std::call_once(impl_->parsed[found->second], [] {});  // nobody parses what is on the disk any more
+  const std::shared_ptr<const ir::Module> before = std::exchange(file.module, std::move(module));
+  for (auto& [name, entry] : impl_->entries) {
+    if (entry != nullptr && entry->module != nullptr && entry->module == before) entry->module = file.module;
+  }
+  return true;
+}
+
 const ir::Module* Program::find(std::string_view dotted) {
   Impl::Entry* entry = nullptr;
   {

@@ -55,6 +55,10 @@ class Program {
   const std::vector<File>& load(const std::vector<Input>& inputs, unsigned jobs, const Wanted& wanted = {});
   [[nodiscard]] const std::vector<File>& files() const;
 
+  // Puts another module in the place of a file's, for all who ask from now on: an edited source. False when `load` read
+  // no such file. Not while other threads use the program.
+  bool replace(const std::string& path, std::shared_ptr<const ir::Module> module);
+
   // Finds and parses the module with this absolute dotted name; null when there is none in the search path or it
   // cannot be read. Thread-safe; the result lives as long as the Program. Names whose first component is in
   // `set_opaque` (torch, numpy, …) are never looked for.

@@ -296,6 +296,14 @@ ClassObject* Interpreter::class_of(Value value) {
 
 // ------------------------------------------------------------------------------------------------ modules
 
+// Whoever looks for a module depends on it from then on, on its own code and on what that depends on.
+const ir::Module* Interpreter::find_module(std::string_view dotted, const ir::Module* user) {
+  const ir::Module* found = program_.find(dotted);
+  if (user == nullptr && frame_ != nullptr) user = frame_->module;
+  if (found != nullptr && user != nullptr) note_use(user, found);
+  return found;
+}
+
 PyModuleObject* Interpreter::module_object(const ir::Module* module) {
   auto found = modules_.find(module);
   if (found != modules_.end()) return found->second;
@@ -341,7 +349,7 @@ PyModuleObject* Interpreter::module_object(const ir::Module* module) {
 }
 
 Value Interpreter::module_value(const std::string& dotted) {
-  if (const ir::Module* module = program_.find(dotted)) return module_object(module);
+  if (const ir::Module* module = find_module(dotted)) return module_object(module);
   return external(dotted);
 }
 
@@ -354,7 +362,7 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
   }
   // Before star imports, which may be hundreds: a submodule of that name.
   if (module->module->is_package && !(module->globals->offered && module->globals->offered->names.get(name))) {
-    if (const ir::Module* sub = program_.find(module->module->name + "." + std::string(name.text())))
+    if (const ir::Module* sub = find_module(module->module->name + "." + std::string(name.text()), module->module))
       return module_object(sub);
   }
   for (EnvObject* env : {module->globals, module->globals->offered}) {
@@ -365,7 +373,10 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
     for (const ir::Module* source : env->star_imports) {
       if (source == module->module) continue;
       PyModuleObject* other = module_object(source);
-      if (Value value = other->globals->names.get(name)) return resolve(value);
+      if (Value value = other->globals->names.get(name)) {
+        note_use(module->module, source);
+        return resolve(value);
+      }
     }
   }
   if (name == names::name) return heap_.string(module->module->name);
@@ -373,14 +384,14 @@ Value Interpreter::module_attribute(PyModuleObject* module, Symbol name) {
 }
 
 Value Interpreter::import_name(const std::string& module, Symbol name) {
-  if (const ir::Module* source = program_.find(module)) {
+  if (const ir::Module* source = find_module(module)) {
     PyModuleObject* object = module_object(source);
     if (Value value = module_attribute(object, name)) return value;
     // A package that makes its names on the way (__getattr__): look in its star imports' packages, else unknown.
     return heap_.unknown;
   }
   std::string full = module + "." + std::string(name.text());
-  if (const ir::Module* sub = program_.find(full)) return module_object(sub);
+  if (const ir::Module* sub = find_module(full)) return module_object(sub);
   return external(full);
 }
 
@@ -698,7 +709,7 @@ Value Interpreter::attribute_or_null(Value object, Symbol name, ir::Span span) {
       if (name == names::module || name == names::qualname) return heap_.typed(Kind::Str);
       std::string full = base + "." + std::string(name.text());
       if (!base.starts_with("torch")) {
-        if (const ir::Module* sub = program_.find(full)) return module_object(sub);
+        if (const ir::Module* sub = find_module(full)) return module_object(sub);
       }
       return members[name] = external(full);
     }

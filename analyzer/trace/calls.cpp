@@ -257,7 +257,7 @@ Value Interpreter::run_function(FunctionObject* function, Value self, Arguments&
   }
   Frame* outer = std::exchange(frame_, &frame);
   ++depth_;
-  if (traced()) traced_functions_.insert(&code);
+  if (traced() && root_functions_.insert(&code).second) traced_functions_.insert(&code);
   if (region_root && traced() && code.is_generator && !function->context_manager) {
     auto decorators = function->module->list(code.decorators);
     graph_break(EventKind::Unsupported, decorators.size() ? function->module->expr(decorators[0]).span : code.name_span,

@@ -285,10 +285,15 @@ Value Interpreter::lookup_global(EnvObject* globals, ir::Symbol name) {
     if (name.text().starts_with("_")) break;
     PyModuleObject* module = module_object(source);
     if (module->globals == globals) continue;
-    if (Value value = module->globals->names.get(name)) return resolve(value);
-    if (!module->globals->star_imports.empty()) {
-      Value value = module_attribute(module, name);
-      if (value) return value;
+    Value value = module->globals->names.get(name);
+    if (value) {
+      note_use(globals->module, source);
+      return resolve(value);
+    }
+    if (!module->globals->star_imports.empty()) value = module_attribute(module, name);
+    if (value) {
+      note_use(globals->module, source);
+      return value;
     }
   }
   if (globals->module && globals->module->recording != ir::Recording::None) {

@@ -146,8 +146,11 @@ class Interpreter {
   void scan_function(const ir::Module& module, ir::FunctionId function);  // eagerly, with unknown arguments
 
   std::vector<Event>& events() { return events_; }
-  // Functions that some traced frame has run.
-  [[nodiscard]] const std::unordered_set<const ir::Function*>& traced_functions() const { return traced_functions_; }
+  // Functions that some traced frame of the last root has run.
+  [[nodiscard]] const std::unordered_set<const ir::Function*>& functions_of_root() const { return reached_; }
+  // Which modules code of a module has named so far.
+  using Uses = std::unordered_map<const ir::Module*, std::unordered_set<const ir::Module*>>;
+  [[nodiscard]] const Uses& module_uses() const { return module_uses_; }
 
  private:
   friend struct Models;
@@ -194,6 +197,9 @@ class Interpreter {
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
   std::unordered_set<const ir::Function*> traced_functions_, long_functions_;
+  std::unordered_set<const ir::Function*> root_functions_, reached_;  // of those, what this root ran; and the one before
+  Uses module_uses_;
+  std::pair<const ir::Module*, const ir::Module*> last_use_;
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry
   std::unordered_map<const ir::Module*, PyModuleObject*> modules_;
   std::unordered_map<std::string, Value> externals_;
@@ -351,6 +357,12 @@ class Interpreter {
   bool attributes_known(const ClassObject* cls) const;
   bool is_subclass(const ClassObject* cls, std::string_view name) const;
   PyModuleObject* module_object(const ir::Module* module);
+  const ir::Module* find_module(std::string_view dotted, const ir::Module* user = nullptr);
+  void note_use(const ir::Module* user, const ir::Module* used) {
+    if (last_use_ == std::pair(user, used) || user == used) return;
+    last_use_ = {user, used};
+    module_uses_[user].insert(used);
+  }
   Value import_name(const std::string& module, ir::Symbol name);
   Value module_value(const std::string& dotted);
   Value module_attribute(PyModuleObject* module, ir::Symbol name);

@@ -48,6 +48,8 @@ void Interpreter::reset() {
   hop_serial_ = 0;
   policy_ = nullptr;
   root_.clear();
+  reached_.swap(root_functions_);
+  root_functions_.clear();
   fullgraph_.reset();
   grad_mode_ = heap_.yes;
   compiled_modules_called_.clear();

@@ -999,9 +999,9 @@ Value Interpreter::make_class(ir::ClassId id) {
 // Python:  try: import fast  /  except ImportError: fast = None
 // The code itself says that the package may be missing; where it is, Dynamo gives the frame up at the import.
 void Interpreter::report_import(const std::string& module, ir::Span span) {
-  if (!traced() || frame_->optional_imports == 0 || program_.find(module)) return;
+  if (!traced() || frame_->optional_imports == 0 || find_module(module)) return;
   std::string package = module.substr(0, module.find('.'));
-  if (program_.find(package) || package == "torch" || profile_.knows_package(package)) return;
+  if (find_module(package) || package == "torch" || profile_.knows_package(package)) return;
   Event failure = event(EventKind::Unsupported, span);
   failure.gb_id = "GB0069";
   failure.callee = module;
@@ -1032,7 +1032,7 @@ void Interpreter::run_import_from(const Stmt& stmt) {
     const ir::Alias& alias = module.aliases[stmt.aliases.first + i];
     if (!alias.target) {  // from m import *
       EnvObject* globals = frame_->env->globals ? frame_->env->globals : frame_->env;
-      if (const ir::Module* source = from.empty() ? nullptr : program_.find(from)) {
+      if (const ir::Module* source = from.empty() ? nullptr : program_.find(from)) {  // used by those who find a name there
         globals->star_imports.push_back(source);
       } else {
         globals->star_externals.push_back(from);
@@ -1040,7 +1040,7 @@ void Interpreter::run_import_from(const Stmt& stmt) {
       continue;
     }
     bool top_level = !frame_->function && !frame_->class_body;
-    if (top_level && program_.find(from)) {
+    if (top_level && find_module(from)) {
       assign(alias.target, heap_.make<DeferredObject>(from, alias.name));
     } else {
       assign(alias.target, import_name(from, alias.name));
