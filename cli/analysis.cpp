@@ -7,6 +7,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "analyzer/python/parse.h"
 #include "cli/environment.h"
 #include "cli/invalid_source.h"
 #include "cli/merge_recordings.h"
@@ -91,6 +92,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   // What happens in traced code, as events that judge nothing.
   trace(jobs);
   timing_.lap("trace");
+  if (found_.cancelled) return std::move(found_);
 
   // Events become findings; what the parser could not read joins them. Findings in files that were not asked for go.
   found_.list = rules::judge(events_, *environment_.profile, jobs);
@@ -112,16 +114,87 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   return std::move(found_);
 }
 
+void Analysis::keep(std::function<bool()> cancelled) {
+  session_.emplace();
+  cancelled_ = std::move(cancelled);
+}
+
+void Analysis::take_over(Analysis& before) {
+  program_ = std::move(before.program_);
+  texts_ = std::move(before.texts_);
+  stale_ = std::move(before.stale_);
+  reload_ = true;
+}
+
+bool Analysis::is_of_interest(const ir::Module& module) const {
+  return !focus_ || focus_->contains(module.source->path());
+}
+
+// Does the finding-to-be stand in a source of interest, or may it be moved into one?
+bool Analysis::is_of_interest(const trace::Event& event) const {
+  const auto is_here = [&](const trace::Location& where) {
+    return where.module != nullptr && is_of_interest(*where.module);
+  };
+  return !focus_ || is_here(event.where) ||
+         std::ranges::any_of(event.path, [&](const trace::Call& call) { return is_here(call.where); });
+}
+
+// Puts changed sources in the place of what they were. False when that is not possible: one was not there before, or
+// cannot be read now.
+bool Analysis::replace_changed(const Texts& texts) {
+  if (program_ == nullptr || reload_) return false;
+  std::set<std::string> changed = stale_;
+  for (const auto& [path, text] : texts) {
+    const auto before = texts_.find(path);
+    if (before == texts_.end() || before->second != text) changed.insert(path);
+  }
+  for (const auto& [path, text] : texts_) {
+    if (!texts.contains(path)) changed.insert(path);
+  }
+  std::vector<std::pair<const python::Program::File*, std::shared_ptr<const ir::Module>>> modules;
+  for (const std::string& path : changed) {
+    const auto file = std::ranges::find(program_->files(), path, &python::Program::File::path);
+    if (file == program_->files().end() || !file->readable) return false;
+    const auto text = texts.find(path);
+    auto source = text != texts.end() ? python::make_source(text->second, file->shown)
+                                      : python::read_source(path, file->shown);
+    if (!source) return false;
+    if (file->module != nullptr && file->module->source->text() == (*source)->text()) {
+      broken_.erase(path);
+      continue;
+    }
+    const python::ModuleName name = python::module_name_of(path);
+    modules.emplace_back(&*file, python::parse(std::move(*source), name.name, name.is_package));
+  }
+  for (auto& [file, module] : modules) {
+    broken_.erase(file->path);
+    const bool was_whole = file->module != nullptr && file->module->errors.empty();
+    if (session_ && was_whole && !module->errors.empty()) {
+      broken_[file->path] = std::move(module);
+    } else {
+      program_->replace(file->path, std::move(module));
+    }
+  }
+  texts_ = texts;
+  stale_.clear();
+  return true;
+}
+
 void Analysis::load(const Texts& texts, unsigned jobs) {
+  if (replace_changed(texts)) return;
+  broken_.clear();
+  reload_ = false;
+  if (session_) session_->forget();
   progress_.phase("reading");
   // What was parsed by the look before and is not changed stays as it was, even if the file on the disk does not.
   std::unordered_map<std::string, std::shared_ptr<const ir::Module>> known;
   if (program_ != nullptr) {
     for (const python::Program::File& file : program_->files()) {
-      if (!texts_.contains(file.path)) known[file.path] = file.module;
+      if (!texts_.contains(file.path) && !stale_.contains(file.path)) known[file.path] = file.module;
     }
   }
   texts_ = texts;
+  stale_.clear();
   program_ = std::make_unique<python::Program>(environment_.search_path);
   // The profile describes torch; looking into its sources would only repeat that, slowly.
   program_->set_opaque({"torch", "numpy"});
@@ -166,14 +239,21 @@ void Analysis::trace(unsigned jobs) {
   options.entries = settings_.entry.value_or(Names{});
   options.native = native_;
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
-  trace::Outcome outcome = trace::trace(*program_, *environment_.profile, options);
+  options.cancelled = cancelled_;
+  options.wanted = [this](const trace::Event& event) { return is_of_interest(event); };
+  trace::Outcome outcome = session_ ? session_->trace(*program_, *environment_.profile, options)
+                                    : trace::trace(*program_, *environment_.profile, options);
   progress_.clear();
+  found_.cancelled = outcome.cancelled;
   events_ = std::move(outcome.events);
   found_.roots = outcome.roots;
   found_.errors.insert(found_.errors.end(), outcome.errors.begin(), outcome.errors.end());
 }
 
 void Analysis::add_invalid_sources() {
+  for (const auto& [path, module] : broken_) {
+    for (const ir::SyntaxError& error : module->errors) found_.list.push_back(syntax_error(*module, error));
+  }
   for (const python::Program::File& file : program_->files()) {
     if (file.module != nullptr) {
       for (const ir::SyntaxError& error : file.module->errors) found_.list.push_back(syntax_error(*file.module, error));
@@ -345,7 +425,7 @@ void Analysis::suppress() {
   const auto look_at = [&](const std::string& shown, const ir::Module* module) {
     auto found = by_file.find(shown);
     std::vector<Diagnostic> mine = found == by_file.end() ? std::vector<Diagnostic>() : std::move(found->second);
-    if (module != nullptr) mine = suppress_in(*module, std::move(mine), about_comments);
+    if (module != nullptr && is_of_interest(*module)) mine = suppress_in(*module, std::move(mine), about_comments);
     found_.list.insert(found_.list.end(), std::make_move_iterator(mine.begin()), std::make_move_iterator(mine.end()));
   };
   for (const python::Program::File& file : program_->files()) look_at(file.shown, file.module.get());

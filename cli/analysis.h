@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +15,7 @@
 
 #include "analyzer/profile/profile.h"
 #include "analyzer/python/program.h"
+#include "analyzer/trace/session.h"
 #include "analyzer/trace/trace.h"
 #include "cli/cxx_sources.h"
 #include "cli/discovery.h"
@@ -44,6 +47,7 @@ struct Findings {
   std::size_t suppressed = 0;
   std::size_t unusual = 0;         // left out
   std::vector<std::string> notes;  // what cannot be seen in the files given, one sentence each
+  bool cancelled = false;          // then nothing else of this holds
 };
 
 class Analysis {
@@ -56,11 +60,27 @@ class Analysis {
   using Texts = std::map<std::string, std::string>;
   Findings run(const Texts& texts, unsigned jobs);
 
+  // For editors, which look again and again: what was traced is kept, and a look at changed texts takes as long as what
+  // the change reaches. While a source is no Python any more, its findings are those of its last text that was.
+  // `cancelled` is asked now and then.
+  void keep(std::function<bool()> cancelled);
+  // Only what is in one of these sources, by shown path, is looked for; nothing: all of them.
+  void focus(std::optional<std::set<std::string>> shown) { focus_ = std::move(shown); }
+  // The file on the disk is not what it was.
+  void reread(const std::string& path) { stale_.insert(path); }
+  // Other sources than those of `before` are looked at now, or other settings hold: what it has read stays read.
+  void take_over(Analysis& before);
+  // How many roots the last look traced.
+  [[nodiscard]] std::size_t traced_anew() const { return session_ ? session_->traced_anew() : 0; }
+
   // By the path that reports show; null when it is none of the sources.
   [[nodiscard]] const SourcePath* source(const std::string& shown) const;
 
  private:
   void load(const Texts& texts, unsigned jobs);
+  bool replace_changed(const Texts& texts);
+  [[nodiscard]] bool is_of_interest(const ir::Module& module) const;
+  [[nodiscard]] bool is_of_interest(const trace::Event& event) const;
   [[nodiscard]] bool is_large_tree() const;
   void trace(unsigned jobs);
   void add_invalid_sources();
@@ -94,6 +114,13 @@ class Analysis {
   std::vector<Error> recording_errors_;
   Texts cxx_texts_;  // that it was looked at with
   std::optional<CxxFindings> cxx_;
+  // For editors
+  std::optional<trace::Session> session_;
+  std::function<bool()> cancelled_;
+  std::optional<std::set<std::string>> focus_;
+  bool reload_ = false;                                             // sources were added or taken away
+  std::set<std::string> stale_;                                     // absolute paths
+  std::map<std::string, std::shared_ptr<const ir::Module>> broken_;  // texts that are no Python, by absolute path
   // Of the present run
   std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of
   Texts texts_;

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/fix_validated.h"
 #include "cli/validate.h"
+#include "server/server.h"
 
 namespace {
 
@@ -44,6 +45,8 @@ int run(int argc, char** argv) {
       return show_version(*command);
     case Command::Kind::Clean:
       return exit_clean;  // nothing is cached yet
+    case Command::Kind::Server:
+      return fullgraph::server::serve(working_directory);
     case Command::Kind::Print:
       return print(command->text) ? exit_clean : exit_error;
   }

@@ -535,6 +535,10 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     command->add_option("--output-format", format, "text or json")->type_name("FORMAT");
   }
   app.add_subcommand("clean", "Remove caches");
+  CLI::App* server = app.add_subcommand("server", "Serve an editor: the Language Server Protocol on stdin and stdout");
+  server->alias("lsp");
+  bool stdio = true;
+  server->add_flag("--stdio", stdio, "How it is spoken to; there is no other way yet");
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->allow_extras();
   app.allow_extras();
 
@@ -577,6 +581,8 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.kind = Command::Kind::Dump;
   } else if (version->parsed()) {
     out.kind = Command::Kind::Version;
+  } else if (server->parsed()) {
+    out.kind = Command::Kind::Server;
   } else if (app.got_subcommand("clean")) {
     out.kind = Command::Kind::Clean;
   } else {

@@ -41,14 +41,16 @@ Progress::~Progress() {
 void Progress::phase(std::string_view name) {
   const std::lock_guard lock(mutex_);
   phase_ = name;
+  if (listener_) listener_(phase_, 0, 0);
 }
 
 void Progress::update(std::size_t done, std::size_t total) {
-  if (!enabled_ || total == 0) return;
+  if ((!enabled_ && !listener_) || total == 0) return;
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
   if (now - start_ < delay || now - last_ < interval) return;
   last_ = now;
+  if (listener_) return listener_(phase_, done, total);
   drawn_ = true;
   const std::size_t filled = bar_width * done / total;
   fmt::print(stderr, "\r\x1b[K{:<8} [{}{}] {}/{}", phase_, std::string(filled, '#'),

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fullgraph::cli {
 
@@ -27,6 +29,9 @@ class Progress {
   // From any thread.
   void update(std::size_t done, std::size_t total);
   void clear();
+  // Who shows it instead of stderr.
+  using Listener = std::function<void(std::string_view phase, std::size_t done, std::size_t total)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -35,6 +40,7 @@ class Progress {
   std::string phase_;
   Clock::time_point start_, last_;
   std::mutex mutex_;
+  Listener listener_;
 };
 
 }  // namespace fullgraph::cli

@@ -34,17 +34,23 @@ struct Options {
   std::vector<std::string> entries;  // "path/to/file.py:function" or "pkg.module:function"
   Native native;
   std::function<void(std::size_t done, std::size_t total)> progress;  // may be empty; called from any thread
+  std::function<bool()> cancelled;                                    // may be empty; asked between roots
+  std::function<bool(const Event&)> wanted;                           // may be empty: all
 };
 
 struct Outcome {
   std::vector<Event> events;  // in an order that depends neither on `jobs` nor on the order of the files
   std::vector<Error> errors;  // an entry that does not exist, …
-  std::size_t roots = 0;      // how many roots were traced
+  std::size_t roots = 0;      // how many there are
+  bool cancelled = false;     // then nothing else of this holds
 };
 
 // Can a file with this text matter before something imports it: does it define a module or a compiled function, or set
 // up hooks or checkpoints? May say yes for one that does not; never no for one that does.
 bool may_start(std::string_view text);
+
+// Traces the entries that the options name, and nothing else.
+Outcome trace_entries(python::Program& program, const profile::Profile& profile, const Options& options);
 
 // Traces everything reachable from the roots of `program`. Never runs any of its code.
 Outcome trace(python::Program& program, const profile::Profile& profile, const Options& options);
