@@ -19,6 +19,12 @@ void Timing::lap(std::string_view phase) {
   }
 }
 
+std::string Timing::text() const {
+  std::string out;
+  for (const auto& [phase, milliseconds] : laps_) out += fmt::format(" {} {:.1f}", phase, milliseconds);
+  return out;
+}
+
 void Timing::print() const {
   double total = 0;
   for (const auto& [phase, milliseconds] : laps_) {

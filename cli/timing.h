@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@ class Timing {
   // The time since the last call goes to this phase.
   void lap(std::string_view phase);
   void print() const;  // on stderr
+  [[nodiscard]] std::string text() const;  // " load 1.2 trace 3.4"
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <map>
@@ -59,7 +60,9 @@ class Server {
         worker_({.progress = [this](std::string_view phase, std::size_t done,
                                     std::size_t total) { progress_.update(phase, done, total); },
                  .warn = [this](const std::string& message) { show(message); },
-                 .log = [this](const std::string& message) { log(message); }},
+                 .log = [this](const std::string& message) { log(message); },
+                 .trace = [this](const std::string& message,
+                                 const std::string& details) { log_trace(message, details); }},
                 [this](std::shared_ptr<const Look> look) { take(std::move(look)); }) {
     register_methods();
   }
@@ -93,6 +96,7 @@ class Server {
   void notify(const std::string& method, Json params);
   void show(const std::string& message);
   void log(const std::string& message);
+  void log_trace(const std::string& message, const std::string& details);
 
   // ---- life
   Answer initialize(Params params);
@@ -143,7 +147,8 @@ class Server {
   bool pulls_ = false, refreshes_ = false, configures_ = false, watches_ = false;
   bool resolves_ = false, document_changes_ = false, preferred_ = false, versions_ = false;
   bool markdown_ = true;
-  std::atomic<bool> verbose_ = false;
+  enum Trace : std::uint8_t { kOff, kMessages, kVerbose };
+  std::atomic<Trace> trace_ = kOff;
 
   Documents documents_;
   std::vector<std::string> folders_;
@@ -266,6 +271,13 @@ void Server::log(const std::string& message) {
   notify("window/logMessage", {{"type", as_log}, {"message", message}});
 }
 
+void Server::log_trace(const std::string& message, const std::string& details) {
+  if (trace_ == kOff) return;
+  Json params = {{"message", message}};
+  if (trace_ == kVerbose) params["verbose"] = details;
+  notify("$/logTrace", std::move(params));
+}
+
 // ---------------------------------------------------------------------------------------------------- life
 
 Server::Answer Server::initialize(Params params) {
@@ -299,7 +311,7 @@ Server::Answer Server::initialize(Params params) {
   const Json& formats = at(document, "hover", "contentFormat");
   markdown_ = !formats.is_array() || formats.empty() || std::ranges::find(formats, Json("markdown")) != formats.end();
   progress_.enable(is_true(at(client, "window", "workDoneProgress")));
-  verbose_ = text_of(at(params, "trace")) == "verbose";
+  set_trace({{"value", at(params, "trace")}});
 
   const Json& folders = at(params, "workspaceFolders");
   if (folders.is_array() && !folders.empty()) {
@@ -349,7 +361,8 @@ void Server::initialized() {
 }
 
 void Server::set_trace(Params params) {
-  verbose_ = text_of(at(params, "value")) == "verbose";
+  const std::string value = text_of(at(params, "value"));
+  trace_ = value == "verbose" ? kVerbose : value == "messages" ? kMessages : kOff;
 }
 
 void Server::cancel(Params params) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -149,7 +150,12 @@ struct Workspace::Project {
       for (const auto& [path, text] : now.open) focus->insert(cli::shown_path(path, *root));
     }
     analysis->focus(std::move(focus));
+    const auto begin = std::chrono::steady_clock::now();
+    timing = {};
     cli::Findings seen = analysis->run(texts(now), options.jobs);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    hooks.trace(fmt::format("{}: {} after {:.1f} ms", *root, seen.cancelled ? "broken off" : "looked at", took.count()),
+                fmt::format("{} of {} roots traced;{}", analysis->traced_anew(), seen.roots, timing.text()));
     if (seen.cancelled) return false;
     found = std::move(seen);
     for (const Error& error : found.errors) hooks.log(text_of(error));

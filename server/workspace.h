@@ -62,6 +62,7 @@ class Workspace {
     std::function<void(std::string_view phase, std::size_t done, std::size_t total)> progress;
     std::function<void(const std::string& message)> warn;  // the user must know
     std::function<void(const std::string& message)> log;
+    std::function<void(const std::string& message, const std::string& details)> trace;  // for who wants to know all
   };
   explicit Workspace(Hooks hooks);
   ~Workspace();

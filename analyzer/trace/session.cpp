@@ -95,6 +95,7 @@ class Dependencies {
 struct Session::Impl {
   // ---- kept
   std::unordered_map<std::string, ModulePointer> modules;  // those that matter on their own, by shown path
+  std::unordered_map<std::string, ModulePointer> others;   // that start nothing
   std::vector<const ir::Module*> sorted;                   // by shown path
   std::unordered_map<const ir::Module*, ModuleFacts> facts;
   std::unordered_map<ir::Symbol, std::size_t> called;  // in how many modules
@@ -141,7 +142,13 @@ void Session::Impl::take_modules() {
     if (file.module == nullptr) continue;
     const auto known = modules.find(file.shown);
     if (known == modules.end()) {
-      if (round > 1 && !may_start(file.module->source->text())) continue;
+      if (round > 1) {
+        ModulePointer& other = others[file.shown];
+        if (other == file.module) continue;
+        other = file.module;
+        if (!may_start(file.module->source->text())) continue;
+        others.erase(file.shown);
+      }
       modules.emplace(file.shown, file.module);
       fresh.push_back(file.module.get());
     } else if (known->second != file.module) {
@@ -263,7 +270,9 @@ void Session::Impl::run(const std::vector<Record*>& open) {
   run_on_large_stacks(threads, [&](unsigned index) {
     if (!interpreters[index]) interpreters[index] = std::make_unique<Interpreter>(*program, *profile, *options);
     for (std::size_t i; !is_cancelled() && (i = next.fetch_add(1)) < open.size();) {
+      auto DBG0 = std::chrono::steady_clock::now();
       Trail trail = run_unit(*interpreters[index], open[i]->unit);
+      if (getenv("FG_DEBUG")) fprintf(stderr, "DBG %u %s %d %.1f\n", index, open[i]->unit.module->name.c_str(), (int)open[i]->unit.id, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - DBG0).count());
       std::size_t finished = 0;
       {
         const std::scoped_lock guard(lock);
