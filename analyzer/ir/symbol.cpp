@@ -5,6 +5,8 @@
 // answers nearly all look-ups while files are lowered, since source code repeats the same few hundred names.
 #include "analyzer/ir/symbol.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -69,6 +71,13 @@ class Table {
     return id;
   }
 
+  void lock() {
+    for (Shard& shard : shards_) shard.mutex.lock();
+  }
+  void unlock() {
+    for (Shard& shard : shards_) shard.mutex.unlock();
+  }
+
   std::string_view text(std::uint32_t id) const {
     return chunks_[id >> chunk_bits].load(std::memory_order_acquire)[id & (chunk_size - 1)];
   }
@@ -87,9 +96,14 @@ class Table {
   std::atomic<std::uint32_t> next_{1};
 };
 
-// Never destroyed: symbols are valid until the process ends, also in destructors of static objects.
+// Never destroyed: symbols are valid until the process ends, also in destructors of static objects. A copy of the process
+// (fork) must not find it locked by a thread that it does not have.
 Table& table() {
-  static Table* const instance = new Table;
+  static Table* const instance = [] {
+    auto* made = new Table;
+    pthread_atfork([] { table().lock(); }, [] { table().unlock(); }, [] { table().unlock(); });
+    return made;
+  }();
   return *instance;
 }
 

@@ -85,6 +85,7 @@ struct Program::Impl {
   std::unordered_map<std::string, std::size_t> linted_paths;
   std::shared_mutex mutex;
   TextMap<std::unique_ptr<Entry>> entries;  // null: opaque
+  std::vector<std::string> asked;           // lately
   std::vector<TextMap<std::unique_ptr<Entry>>>
       retired;  // answers given out before the files or the opaque names changed
 
@@ -235,6 +236,8 @@ const ir::Module* Program::find(std::string_view dotted) {
     const auto linted = impl_->linted_names.find(dotted);
     entry->module = linted != impl_->linted_names.end() ? impl_->linted_module(linted->second)
                                                         : impl_->parse_found(std::string(dotted));
+    const std::unique_lock lock(impl_->mutex);
+    impl_->asked.emplace_back(dotted);
   });
   return entry->module.get();
 }
@@ -243,6 +246,11 @@ void Program::set_opaque(std::vector<std::string> packages) {
   const std::unique_lock lock(impl_->mutex);
   impl_->opaque = {packages.begin(), packages.end()};
   impl_->forget_answers();
+}
+
+std::vector<std::string> Program::take_asked() {
+  const std::unique_lock lock(impl_->mutex);
+  return std::exchange(impl_->asked, {});
 }
 
 bool Program::is_package(std::string_view dotted) {

@@ -65,6 +65,9 @@ class Program {
   const ir::Module* find(std::string_view dotted);
   void set_opaque(std::vector<std::string> packages);
 
+  // The names that `find` was asked for the first time since the last call.
+  std::vector<std::string> take_asked();
+
   // Is there a folder without __init__.py (namespace package) or a package of that name?
   bool is_package(std::string_view dotted);
 

@@ -151,6 +151,14 @@ class Interpreter {
   // Which modules code of a module has named so far.
   using Uses = std::unordered_map<const ir::Module*, std::unordered_set<const ir::Module*>>;
   [[nodiscard]] const Uses& module_uses() const { return module_uses_; }
+  void forget_uses() {
+    module_uses_.clear();
+    last_use_ = {};
+  }
+  // Runs the code of a module, which otherwise waits for the first that names it.
+  void load(const ir::Module& module);
+  // Has its code been run?
+  [[nodiscard]] bool has_loaded(const ir::Module& module) const { return modules_.contains(&module); }
 
  private:
   friend struct Models;

@@ -63,6 +63,11 @@ void Interpreter::reset() {
   heap_.clear();
 }
 
+void Interpreter::load(const ir::Module& module) {
+  module_object(&module);
+  reset();
+}
+
 // Runs `body` in a frame that stands for the module's own code.
 void Interpreter::in_module(const ir::Module& module, const std::function<void(PyModuleObject*)>& body) {
   PyModuleObject* object = module_object(&module);

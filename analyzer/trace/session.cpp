@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/trace/copies.h"
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/requires_grad_flag.h"
 #include "analyzer/trace/stacks.h"
@@ -53,9 +54,11 @@ struct Record {
 // Who depends on whom, by file, so that it outlives what is edited.
 class Dependencies {
  public:
+  using Nodes = std::unordered_set<std::uint32_t>;
+
   void add(const ir::Module* user, const ir::Module* used) {
     const std::uint32_t by = node(user), of = node(used);  // makes room first
-    users_[of].insert(by);
+    if (users_[of].insert(by).second) used_[by].push_back(of);
   }
 
   void replace(const ir::Module* before, const ir::Module* after) {
@@ -64,30 +67,43 @@ class Dependencies {
     const std::uint32_t at = known->second;
     nodes_.erase(known);
     nodes_[after] = at;
+    modules_[at] = after;
   }
 
   // The modules themselves and all that depend on them.
-  std::unordered_set<std::uint32_t> affected_by(const std::vector<const ir::Module*>& modules) {
-    std::unordered_set<std::uint32_t> out;
-    std::vector<std::uint32_t> open;
-    for (const ir::Module* module : modules) open.push_back(node(module));
-    while (!open.empty()) {
-      const std::uint32_t at = open.back();
-      open.pop_back();
-      if (out.insert(at).second) open.insert(open.end(), users_[at].begin(), users_[at].end());
-    }
-    return out;
-  }
+  Nodes affected_by(const Nodes& nodes) const { return closure(nodes, users_); }
+  // … and all that they depend on.
+  Nodes needed_by(const Nodes& nodes) const { return closure(nodes, used_); }
+
+  [[nodiscard]] const ir::Module* module(std::uint32_t at) const { return modules_[at]; }
 
   std::uint32_t node(const ir::Module* module) {
     const auto [place, added] = nodes_.try_emplace(module, static_cast<std::uint32_t>(users_.size()));
-    if (added) users_.emplace_back();
+    if (added) {
+      users_.emplace_back();
+      used_.emplace_back();
+      modules_.push_back(module);
+    }
     return place->second;
   }
 
  private:
+  template <class Edges>
+  static Nodes closure(const Nodes& from, const Edges& edges) {
+    Nodes out;
+    std::vector<std::uint32_t> open(from.begin(), from.end());
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      if (out.insert(at).second) open.insert(open.end(), edges[at].begin(), edges[at].end());
+    }
+    return out;
+  }
+
   std::unordered_map<const ir::Module*, std::uint32_t> nodes_;
-  std::vector<std::unordered_set<std::uint32_t>> users_;  // by node
+  std::vector<Nodes> users_;                      // by node
+  std::vector<std::vector<std::uint32_t>> used_;  // the other way round
+  std::vector<const ir::Module*> modules_;
 };
 
 }  // namespace
@@ -104,12 +120,18 @@ struct Session::Impl {
   Dependencies dependencies;
   std::uint64_t round = 0;
   bool keep = true;
+  Dependencies::Nodes edited;         // in the last edit
+  Options base_options;               // which the base refers to
+  std::unique_ptr<Interpreter> base;  // has run what the edited modules need, but neither them nor what needs them
+  std::vector<const ir::Module*> base_modules;
 
   // ---- of the present call
   python::Program* program = nullptr;
   const profile::Profile* profile = nullptr;
   const Options* options = nullptr;
   unsigned jobs = 1;
+  std::optional<Copies> copies;  // of the base
+  std::size_t failed = 0;        // units that made a copy fail
   std::vector<std::unique_ptr<Interpreter>> interpreters;
   std::size_t done = 0, total = 0;
   std::size_t anew = 0;
@@ -123,6 +145,11 @@ struct Session::Impl {
   [[nodiscard]] bool is_cancelled() const { return options->cancelled && options->cancelled(); }
   bool pass(Pass pass, const std::vector<Unit>& units);
   void run(const std::vector<Record*>& records);
+  std::vector<Record*> run_on_copies(const std::vector<Record*>& records);
+  void run_on_threads(const std::vector<Record*>& records);
+  void make_base(const std::vector<Record*>& records);
+  void note_uses(const Interpreter& interpreter);
+  void done_with(Record& record, Trail trail);
   void count(Record& record, std::optional<Pass> as);
   void recount(Pass pass);
   [[nodiscard]] bool is_reached(const ir::Function* function, std::initializer_list<Pass> by) const;
@@ -188,9 +215,14 @@ void Session::Impl::forget_module(const ir::Module* module) {
 
 void Session::Impl::forget_affected(const std::vector<std::pair<ModulePointer, ModulePointer>>& replaced) {
   if (replaced.empty()) return;
-  std::vector<const ir::Module*> before;
-  for (const auto& [old, now] : replaced) before.push_back(old.get());
-  const auto affected = dependencies.affected_by(before);
+  edited.clear();
+  for (const auto& [old, now] : replaced) edited.insert(dependencies.node(old.get()));
+  const auto affected = dependencies.affected_by(edited);
+  if (std::ranges::any_of(base_modules,
+                          [&](const ir::Module* module) { return affected.contains(dependencies.node(module)); })) {
+    base.reset();
+    base_modules.clear();
+  }
   for (auto it = records.begin(); it != records.end();) {
     if (affected.contains(dependencies.node(it->second.unit.module))) {
       count(it->second, std::nullopt);
@@ -263,33 +295,83 @@ bool Session::Impl::pass(Pass pass, const std::vector<Unit>& units) {
   return true;
 }
 
+void Session::Impl::done_with(Record& record, Trail trail) {
+  record.trail = std::move(trail);
+  record.round = round;
+  ++done;
+  ++anew;
+  if (options->progress) options->progress(done, total);
+}
+
+void Session::Impl::note_uses(const Interpreter& interpreter) {
+  for (const auto& [user, all] : interpreter.module_uses()) {
+    for (const ir::Module* used_by_it : all) dependencies.add(user, used_by_it);
+  }
+}
+
+// After an edit of something that everything needs there is as much to do as at first.
 void Session::Impl::run(const std::vector<Record*>& open) {
+  constexpr std::size_t few = 400;
+  if (!keep || edited.empty() || open.empty() || open.size() > few) return run_on_threads(open);
+  run_on_threads(run_on_copies(open));
+}
+
+void Session::Impl::run_on_threads(const std::vector<Record*>& open) {
   std::atomic<std::size_t> next = 0;
   std::mutex lock;
-  const unsigned threads = std::min<unsigned>(jobs, static_cast<unsigned>(std::min<std::size_t>(open.size(), jobs)));
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(open.size(), jobs));
   run_on_large_stacks(threads, [&](unsigned index) {
     if (!interpreters[index]) interpreters[index] = std::make_unique<Interpreter>(*program, *profile, *options);
     for (std::size_t i; !is_cancelled() && (i = next.fetch_add(1)) < open.size();) {
-      auto DBG0 = std::chrono::steady_clock::now();
       Trail trail = run_unit(*interpreters[index], open[i]->unit);
-      if (getenv("FG_DEBUG")) fprintf(stderr, "DBG %u %s %d %.1f\n", index, open[i]->unit.module->name.c_str(), (int)open[i]->unit.id, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - DBG0).count());
-      std::size_t finished = 0;
-      {
-        const std::scoped_lock guard(lock);
-        open[i]->trail = std::move(trail);
-        open[i]->round = round;
-        finished = ++done;
-        ++anew;
-      }
-      if (options->progress) options->progress(finished, total);
+      const std::scoped_lock guard(lock);
+      done_with(*open[i], std::move(trail));
     }
   });
   for (const auto& interpreter : interpreters) {
-    if (!interpreter) continue;
-    for (const auto& [user, modules_used] : interpreter->module_uses()) {
-      for (const ir::Module* one : modules_used) dependencies.add(user, one);
-    }
+    if (interpreter) note_uses(*interpreter);
   }
+}
+
+// What could not be traced in a copy, if anything, is left.
+std::vector<Record*> Session::Impl::run_on_copies(const std::vector<Record*>& open) {
+  if (base == nullptr) make_base(open);
+  if (!copies) copies.emplace(*program, *base);
+  std::vector<const Unit*> units;
+  for (const Record* record : open) units.push_back(&record->unit);
+  const bool all = copies->run(units, jobs, options->cancelled, [&](std::size_t unit, std::optional<Copies::Result> result) {
+    if (!result) {
+      ++failed;
+      return done_with(*open[unit], {});
+    }
+    for (const auto& [user, used_by_it] : result->uses) dependencies.add(user, used_by_it);
+    done_with(*open[unit], std::move(result->trail));
+  });
+  if (all || is_cancelled()) return {};
+  std::vector<Record*> left;
+  std::ranges::copy_if(open, std::back_inserter(left), [](const Record* record) { return record->round == 0; });
+  return left;
+}
+
+// The modules that the units need, without those that the next keystroke changes again.
+void Session::Impl::make_base(const std::vector<Record*>& open) {
+  Dependencies::Nodes from;
+  for (const Record* record : open) from.insert(dependencies.node(record->unit.module));
+  const auto affected = dependencies.affected_by(edited);
+  base_modules.clear();
+  for (const std::uint32_t node : dependencies.needed_by(from)) {
+    if (!affected.contains(node)) base_modules.push_back(dependencies.module(node));
+  }
+  std::ranges::sort(base_modules, {}, [](const ir::Module* module) -> const std::string& { return module->source->path(); });
+  base_options = {};
+  base_options.mode = options->mode;
+  base_options.fullgraph = options->fullgraph;
+  run_on_large_stacks(1, [&](unsigned) {
+    base = std::make_unique<Interpreter>(*program, *profile, base_options);
+    for (const ir::Module* module : base_modules) base->load(*module);
+  });
+  note_uses(*base);
+  base->forget_uses();
 }
 
 // ---------------------------------------------------------------------------------------------------- all of them
@@ -385,6 +467,8 @@ void Session::Impl::finish(Outcome& outcome) {
     }
   }
   std::erase_if(records, [&](const auto& entry) { return entry.second.round != round; });
+  if (failed != 0)
+    outcome.errors.push_back({ErrorKind::Internal, std::to_string(failed) + " roots could not be traced", std::nullopt});
   look_for_other_users(outcome.events, sorted);
 }
 
@@ -395,9 +479,11 @@ Outcome Session::Impl::trace() {
   done = total = anew = 0;
   interpreters = std::vector<std::unique_ptr<Interpreter>>(jobs);
   take_modules();
+  failed = 0;
   outcome.cancelled = !all_passes(outcome);
-  if (!outcome.cancelled) finish(outcome);
+  copies.reset();
   interpreters.clear();
+  if (!outcome.cancelled) finish(outcome);
   return outcome;
 }
 
