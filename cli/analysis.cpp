@@ -130,15 +130,6 @@ bool Analysis::is_of_interest(const ir::Module& module) const {
   return !focus_ || focus_->contains(module.source->path());
 }
 
-// Does the finding-to-be stand in a source of interest, or may it be moved into one?
-bool Analysis::is_of_interest(const trace::Event& event) const {
-  const auto is_here = [&](const trace::Location& where) {
-    return where.module != nullptr && is_of_interest(*where.module);
-  };
-  return !focus_ || is_here(event.where) ||
-         std::ranges::any_of(event.path, [&](const trace::Call& call) { return is_here(call.where); });
-}
-
 // Puts changed sources in the place of what they were. False when that is not possible: one was not there before, or
 // cannot be read now.
 bool Analysis::replace_changed(const Texts& texts) {
@@ -240,7 +231,18 @@ void Analysis::trace(unsigned jobs) {
   options.native = native_;
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
   options.cancelled = cancelled_;
-  options.wanted = [this](const trace::Event& event) { return is_of_interest(event); };
+  std::unordered_map<const ir::Module*, bool> known;  // the question is asked for each step of each path
+  const auto is_here = [&](const trace::Location& where) {
+    if (where.module == nullptr) return false;
+    const auto [place, added] = known.try_emplace(where.module);
+    if (added) place->second = is_of_interest(*where.module);
+    return place->second;
+  };
+  // Does the finding-to-be stand in a source of interest, or may it be moved into one?
+  options.wanted = [&](const trace::Event& event) {
+    return !focus_ || is_here(event.where) ||
+           std::ranges::any_of(event.path, [&](const trace::Call& call) { return is_here(call.where); });
+  };
   trace::Outcome outcome = session_ ? session_->trace(*program_, *environment_.profile, options)
                                     : trace::trace(*program_, *environment_.profile, options);
   progress_.clear();

@@ -80,7 +80,6 @@ class Analysis {
   void load(const Texts& texts, unsigned jobs);
   bool replace_changed(const Texts& texts);
   [[nodiscard]] bool is_of_interest(const ir::Module& module) const;
-  [[nodiscard]] bool is_of_interest(const trace::Event& event) const;
   [[nodiscard]] bool is_large_tree() const;
   void trace(unsigned jobs);
   void add_invalid_sources();

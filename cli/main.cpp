@@ -1,6 +1,9 @@
 // The way in: parse the command line, run the command, and let no exception leave without a message.
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef FULLGRAPH_MIMALLOC
+#include <mimalloc.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -46,6 +49,10 @@ int run(int argc, char** argv) {
     case Command::Kind::Clean:
       return exit_clean;  // nothing is cached yet
     case Command::Kind::Server:
+#ifdef FULLGRAPH_MIMALLOC
+      // A server makes copies of itself all the time, and that takes time for each page.
+      mi_option_enable(mi_option_large_os_pages);
+#endif
       return fullgraph::server::serve(working_directory);
     case Command::Kind::Print:
       return print(command->text) ? exit_clean : exit_error;

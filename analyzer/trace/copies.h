@@ -51,7 +51,6 @@ class Copies {
   };
   bool start();
   void end();
-  void end(Copy& copy);
   bool give(Copy& copy, std::size_t index, const Unit& unit);
   std::vector<Copy> copies_;
   python::Program& program_;
