@@ -147,15 +147,18 @@ bool Analysis::replace_changed(const Texts& texts) {
     const auto file = std::ranges::find(program_->files(), path, &python::Program::File::path);
     if (file == program_->files().end() || !file->readable) return false;
     const auto text = texts.find(path);
-    auto source = text != texts.end() ? python::make_source(text->second, file->shown)
-                                      : python::read_source(path, file->shown);
+    auto source =
+        text != texts.end() ? python::make_source(text->second, file->shown) : python::read_source(path, file->shown);
     if (!source) return false;
     if (file->module != nullptr && file->module->source->text() == (*source)->text()) {
       broken_.erase(path);
       continue;
     }
     const python::ModuleName name = python::module_name_of(path);
-    modules.emplace_back(&*file, python::parse(std::move(*source), name.name, name.is_package));
+    // One file is edited at a time.
+    python::KeptTree* const kept = session_ && text != texts.end() ? &kept_tree_ : nullptr;
+    if (kept != nullptr && std::exchange(kept_tree_of_, path) != path) kept_tree_ = {};
+    modules.emplace_back(&*file, python::parse(std::move(*source), name.name, name.is_package, kept));
   }
   for (auto& [file, module] : modules) {
     broken_.erase(file->path);
@@ -231,18 +234,7 @@ void Analysis::trace(unsigned jobs) {
   options.native = native_;
   options.progress = [this](std::size_t done, std::size_t total) { progress_.update(done, total); };
   options.cancelled = cancelled_;
-  std::unordered_map<const ir::Module*, bool> known;  // the question is asked for each step of each path
-  const auto is_here = [&](const trace::Location& where) {
-    if (where.module == nullptr) return false;
-    const auto [place, added] = known.try_emplace(where.module);
-    if (added) place->second = is_of_interest(*where.module);
-    return place->second;
-  };
-  // Does the finding-to-be stand in a source of interest, or may it be moved into one?
-  options.wanted = [&](const trace::Event& event) {
-    return !focus_ || is_here(event.where) ||
-           std::ranges::any_of(event.path, [&](const trace::Call& call) { return is_here(call.where); });
-  };
+  if (focus_) options.wanted = [this](const ir::Module& module) { return is_of_interest(module); };
   trace::Outcome outcome = session_ ? session_->trace(*program_, *environment_.profile, options)
                                     : trace::trace(*program_, *environment_.profile, options);
   progress_.clear();

@@ -3,8 +3,8 @@
 // `check` reports what comes out of it; the fixer asks again with texts that are not on the disk yet.
 #pragma once
 
-#include <map>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/profile/profile.h"
+#include "analyzer/python/parse.h"
 #include "analyzer/python/program.h"
 #include "analyzer/trace/session.h"
 #include "analyzer/trace/trace.h"
@@ -117,8 +118,10 @@ class Analysis {
   std::optional<trace::Session> session_;
   std::function<bool()> cancelled_;
   std::optional<std::set<std::string>> focus_;
-  bool reload_ = false;                                             // sources were added or taken away
-  std::set<std::string> stale_;                                     // absolute paths
+  python::KeptTree kept_tree_;                                       // of the file that was edited last
+  std::string kept_tree_of_;                                         // its path
+  bool reload_ = false;                                              // sources were added or taken away
+  std::set<std::string> stale_;                                      // absolute paths
   std::map<std::string, std::shared_ptr<const ir::Module>> broken_;  // texts that are no Python, by absolute path
   // Of the present run
   std::vector<Diagnostic> elsewhere_;  // in sources that only recordings know of

@@ -41,7 +41,18 @@ struct CheckOptions {
 struct ValidateOptions;  // validate.h
 
 struct Command {
-  enum class Kind { Check, Validate, FixValidated, Rule, Config, Dump, Version, Clean, Server, Print } kind = Kind::Print;
+  enum class Kind {
+    Check,
+    Validate,
+    FixValidated,
+    Rule,
+    Config,
+    Dump,
+    Version,
+    Clean,
+    Server,
+    Print
+  } kind = Kind::Print;
   CheckOptions check;
   std::shared_ptr<const ValidateOptions> validate;
   std::optional<std::string> rule;  // code or name; nothing: a list

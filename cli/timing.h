@@ -13,7 +13,7 @@ class Timing {
  public:
   // The time since the last call goes to this phase.
   void lap(std::string_view phase);
-  void print() const;  // on stderr
+  void print() const;                      // on stderr
   [[nodiscard]] std::string text() const;  // " load 1.2 trace 3.4"
 
  private:

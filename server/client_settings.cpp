@@ -118,8 +118,9 @@ cli::CheckOptions check_options_of(const ClientSettings& settings, const std::st
   if (settings.configuration) out.config_file = cli::absolute_path(*settings.configuration, root);
   for (const auto& [name, json] : settings.keys.items()) {
     auto value = value_of(json);
-    const Result<void> done = value ? cli::set(out.flags, *key_of(name), std::move(*value), root)
-                                    : std::unexpected(Error{ErrorKind::Configuration, "`" + name + "` has no such value", {}});
+    const Result<void> done =
+        value ? cli::set(out.flags, *key_of(name), std::move(*value), root)
+              : std::unexpected(Error{ErrorKind::Configuration, "`" + name + "` has no such value", {}});
     if (!done) told.push_back(done.error().message);
   }
   return out;

@@ -1,7 +1,7 @@
 // What the editor was told by its user, and how the command line would have said it.
 //
-// Each key of configuration files can be given, in the spelling of editors' settings ("torchVersion" for "torch-version");
-// it goes over the files, as a flag of `fullgraph check` does.
+// Each key of configuration files can be given, in the spelling of editors' settings ("torchVersion" for
+// "torch-version"); it goes over the files, as a flag of `fullgraph check` does.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 namespace fullgraph::server {
 
 struct ClientSettings {
-  bool whole_workspace = false;            // diagnosticMode: findings of files that are not open, too
-  bool fix_all = true;                     // offer source.fixAll
-  bool suppressions = true;                // offer comments that suppress
-  unsigned jobs = 0;                       // threads; 0: one for each core
+  bool whole_workspace = false;              // diagnosticMode: findings of files that are not open, too
+  bool fix_all = true;                       // offer source.fixAll
+  bool suppressions = true;                  // offer comments that suppress
+  unsigned jobs = 0;                         // threads; 0: one for each core
   std::optional<std::string> configuration;  // a file, in place of those that would be found
-  Json keys = Json::object();              // the others, by the names of configuration files
+  Json keys = Json::object();                // the others, by the names of configuration files
   friend bool operator==(const ClientSettings&, const ClientSettings&) = default;
 };
 

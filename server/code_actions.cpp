@@ -60,8 +60,7 @@ class EditList {
 // Is the text that the finding is about the one that the editor has?
 bool is_current(const Look& look, const std::string& path, const Place& place) {
   const auto open = look.open.find(path);
-  return place.source != nullptr &&
-         (open == look.open.end() || open->second.source->text() == place.source->text());
+  return place.source != nullptr && (open == look.open.end() || open->second.source->text() == place.source->text());
 }
 
 std::optional<Json> edit_of(const Finding& finding, const std::vector<Edit>& edits, const Look& look,
@@ -149,9 +148,10 @@ Json edit_of(const Repairs& repairs, const Look& look, const Abilities& abilitie
   for (const auto& [path, text] : repairs.texts) {
     const ir::SourceFile source(path, text.before);
     const auto [before, after] = Moved(text.before, text.after).changed();
-    list.add(path,
-             {position_of(source, before.begin, abilities.encoding), position_of(source, before.end, abilities.encoding)},
-             text.after.substr(after.begin, after.end - after.begin));
+    list.add(
+        path,
+        {position_of(source, before.begin, abilities.encoding), position_of(source, before.end, abilities.encoding)},
+        text.after.substr(after.begin, after.end - after.begin));
   }
   return list.json(converter);
 }

@@ -29,8 +29,7 @@ bool is_wanted(const std::vector<std::string>& only, std::string_view kind);
 Json quick_fixes(const Look& look, const Abilities& abilities, const ActionRequest& request);
 
 // Repairs as a WorkspaceEdit.
-Json edit_of(const Repairs& repairs, const Look& look, const Abilities& abilities,
-             bool document_changes);
+Json edit_of(const Repairs& repairs, const Look& look, const Abilities& abilities, bool document_changes);
 
 // The edit that suppresses a finding on its line.
 Edit suppression_of(const Diagnostic& finding);

@@ -80,7 +80,8 @@ std::optional<Range> Converter::range_in(const std::string& path, const Place& p
       span = *now;
     }
   }
-  return Range{position_of(*shown, span.begin, abilities_.encoding), position_of(*shown, span.end, abilities_.encoding)};
+  return Range{position_of(*shown, span.begin, abilities_.encoding),
+               position_of(*shown, span.end, abilities_.encoding)};
 }
 
 std::optional<Range> Converter::range(const Finding& finding) {
@@ -100,7 +101,8 @@ Json Converter::related(const Finding& finding) {
   Json out = Json::array();
   for (const PathStep& step : finding.diagnostic.path) {
     if (auto where = location(finding, step.place))
-      out.push_back({{"location", std::move(*where)}, {"message", fmt::format("on the way: called in `{}`", step.function)}});
+      out.push_back(
+          {{"location", std::move(*where)}, {"message", fmt::format("on the way: called in `{}`", step.function)}});
   }
   for (const Related& one : finding.diagnostic.related) {
     if (auto where = location(finding, one.place))
@@ -140,12 +142,13 @@ Json Converter::diagnostics_of(const std::string& path) {
 std::string hover_text(const Diagnostic& finding) {
   std::string out = fmt::format("**{}** `{}`: {}\n", finding.code, finding.name, message_of(finding));
   for (const Fix& fix : finding.fixes) {
-    const char* const how = fix.edits.empty()                              ? "Advice"
+    const char* const how = fix.edits.empty()                          ? "Advice"
                             : fix.applicability == Applicability::Safe ? "Fix"
                                                                        : "Unsafe fix";
     out += fmt::format("\n{}: {}\n", how, fix.message);
   }
-  if (!finding.url.empty()) out += fmt::format("\n[{}]({})\n", finding.gb_id.empty() ? finding.code : finding.gb_id, finding.url);
+  if (!finding.url.empty())
+    out += fmt::format("\n[{}]({})\n", finding.gb_id.empty() ? finding.code : finding.gb_id, finding.url);
   if (const rules::Rule* rule = rules::find_rule(finding.code)) {
     out += "\n---\n\n";
     out += rule->info.documentation;

@@ -124,7 +124,8 @@ Moved::Moved(std::string_view before, std::string_view after) {
   // Characters stay whole.
   while (same_before_ > 0 && same_before_ < before.size() && is_continuation(before[same_before_])) --same_before_;
   std::size_t same_behind = 0;
-  while (same_behind < most - same_before_ && before[before.size() - 1 - same_behind] == after[after.size() - 1 - same_behind])
+  while (same_behind < most - same_before_ &&
+         before[before.size() - 1 - same_behind] == after[after.size() - 1 - same_behind])
     ++same_behind;
   while (same_behind > 0 && is_continuation(before[before.size() - same_behind])) --same_behind;
   end_before_ = before.size() - same_behind;
@@ -163,10 +164,10 @@ Result<void> Documents::change(const std::string& uri, std::optional<std::int64_
     return std::unexpected(Error{ErrorKind::Usage, "a change of " + uri + ", which is not open", {}});
   Document& document = found->second;
   if (version && *version <= document.version) {
-    return std::unexpected(Error{ErrorKind::Usage,
-                                 fmt::format("version {} of {} came after version {}; it is left out", *version, uri,
-                                             document.version),
-                                 {}});
+    return std::unexpected(
+        Error{ErrorKind::Usage,
+              fmt::format("version {} of {} came after version {}; it is left out", *version, uri, document.version),
+              {}});
   }
   for (const Change& change : changes) {
     std::string text = change.text;

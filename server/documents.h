@@ -1,7 +1,7 @@
 // What is open in the editor: texts, versions, and positions in them.
 //
-// Editors count columns in units of UTF-8, UTF-16 or UTF-32, whichever was agreed on; everything behind this file counts
-// bytes.
+// Editors count columns in units of UTF-8, UTF-16 or UTF-32, whichever was agreed on; everything behind this file
+// counts bytes.
 #pragma once
 
 #include <cstdint>

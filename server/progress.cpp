@@ -11,9 +11,8 @@ constexpr std::chrono::milliseconds interval{100};
 }
 
 void WorkProgress::send(Json value) {
-  transport_.send({{"jsonrpc", "2.0"},
-                   {"method", "$/progress"},
-                   {"params", {{"token", token_}, {"value", std::move(value)}}}});
+  transport_.send(
+      {{"jsonrpc", "2.0"}, {"method", "$/progress"}, {"params", {{"token", token_}, {"value", std::move(value)}}}});
 }
 
 void WorkProgress::update(std::string_view phase, std::size_t done, std::size_t total) {
@@ -33,7 +32,8 @@ void WorkProgress::update(std::string_view phase, std::size_t done, std::size_t 
   } else if (now - last_ < interval) {
     return;
   } else {
-    Json report = {{"kind", "report"}, {"message", total == 0 ? std::string(phase) : fmt::format("{} {}/{}", phase, done, total)}};
+    Json report = {{"kind", "report"},
+                   {"message", total == 0 ? std::string(phase) : fmt::format("{} {}/{}", phase, done, total)}};
     if (total != 0) report["percentage"] = 100 * done / total;
     send(std::move(report));
   }

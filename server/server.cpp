@@ -57,13 +57,13 @@ class Server {
       : working_directory_(std::move(working_directory)),
         transport_(STDIN_FILENO, STDOUT_FILENO),
         progress_(transport_),
-        worker_({.progress = [this](std::string_view phase, std::size_t done,
-                                    std::size_t total) { progress_.update(phase, done, total); },
-                 .warn = [this](const std::string& message) { show(message); },
-                 .log = [this](const std::string& message) { log(message); },
-                 .trace = [this](const std::string& message,
-                                 const std::string& details) { log_trace(message, details); }},
-                [this](std::shared_ptr<const Look> look) { take(std::move(look)); }) {
+        worker_(
+            {.progress = [this](std::string_view phase, std::size_t done,
+                                std::size_t total) { progress_.update(phase, done, total); },
+             .warn = [this](const std::string& message) { show(message); },
+             .log = [this](const std::string& message) { log(message); },
+             .trace = [this](const std::string& message, const std::string& details) { log_trace(message, details); }},
+            [this](std::shared_ptr<const Look> look) { take(std::move(look)); }) {
     register_methods();
   }
 
@@ -164,7 +164,7 @@ class Server {
     bool whole_workspace;
   };
   std::vector<Pull> waiting_;
-  std::vector<Json> cancelled_;                  // ids of repairs that nobody waits for any more
+  std::vector<Json> cancelled_;                   // ids of repairs that nobody waits for any more
   std::map<std::string, std::string> published_;  // URI → path, with findings shown
 
   Worker worker_;  // the last: its thread uses the others
@@ -228,7 +228,9 @@ void Server::handle(const Json& message) {
 }
 
 void Server::handle_request(const Json& id, const std::string& method, Params params) {
-  const auto fail = [&](RpcError code, std::string text) { transport_.send(error_response(id, code, std::move(text))); };
+  const auto fail = [&](RpcError code, std::string text) {
+    transport_.send(error_response(id, code, std::move(text)));
+  };
   if (shut_down_) return fail(RpcError::InvalidRequest, "the server is shut down");
   if (!initialized_ && method != "initialize")
     return fail(RpcError::NotInitialized, "`initialize` must be the first request");
@@ -326,18 +328,19 @@ Server::Answer Server::initialize(Params params) {
   const Json& options = at(params, "initializationOptions");
   use_settings(options.is_object() && options.contains("settings") ? options["settings"] : options);
   initialized_ = true;
-  return Json{{"capabilities", capabilities()}, {"serverInfo", {{"name", "fullgraph"}, {"version", FULLGRAPH_VERSION}}}};
+  return Json{{"capabilities", capabilities()},
+              {"serverInfo", {{"name", "fullgraph"}, {"version", FULLGRAPH_VERSION}}}};
 }
 
 Json Server::capabilities() const {
   constexpr int incremental = 2;
-  Json out = {
-      {"positionEncoding", encoding_name(abilities_.encoding)},
-      {"textDocumentSync", {{"openClose", true}, {"change", incremental}, {"save", {{"includeText", false}}}}},
-      {"hoverProvider", true},
-      {"codeActionProvider", {{"codeActionKinds", Json::array({"quickfix", fix_all_kind})}, {"resolveProvider", resolves_}}},
-      {"executeCommandProvider", {{"commands", Json::array({apply_fixes_command})}}},
-      {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}}};
+  Json out = {{"positionEncoding", encoding_name(abilities_.encoding)},
+              {"textDocumentSync", {{"openClose", true}, {"change", incremental}, {"save", {{"includeText", false}}}}},
+              {"hoverProvider", true},
+              {"codeActionProvider",
+               {{"codeActionKinds", Json::array({"quickfix", fix_all_kind})}, {"resolveProvider", resolves_}}},
+              {"executeCommandProvider", {{"commands", Json::array({apply_fixes_command})}}},
+              {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}}};
   if (pulls_)
     out["diagnosticProvider"] = {
         {"identifier", "fullgraph"}, {"interFileDependencies", true}, {"workspaceDiagnostics", true}};
@@ -347,8 +350,8 @@ Json Server::capabilities() const {
 void Server::initialized() {
   if (watches_) {
     Json watchers = Json::array();
-    for (const char* glob : {"**/*.py", "**/*.pyi", "**/pyproject.toml", "**/fullgraph.toml", "**/.fullgraph.toml",
-                             "**/.gitignore"})
+    for (const char* glob :
+         {"**/*.py", "**/*.pyi", "**/pyproject.toml", "**/fullgraph.toml", "**/.fullgraph.toml", "**/.gitignore"})
       watchers.push_back({{"globPattern", glob}});
     ask("client/registerCapability",
         {{"registrations", Json::array({{{"id", "fullgraph-files"},
@@ -411,9 +414,9 @@ void Server::did_change(Params params) {
     }
     changes.push_back(std::move(change));
   }
-  auto done = documents_.change(
-      uri, version.is_number_integer() ? std::optional(version.get<std::int64_t>()) : std::nullopt, changes,
-      abilities_.encoding);
+  auto done =
+      documents_.change(uri, version.is_number_integer() ? std::optional(version.get<std::int64_t>()) : std::nullopt,
+                        changes, abilities_.encoding);
   if (!done) return log(done.error().message);
   tell_worker();
 }
@@ -440,7 +443,8 @@ void Server::did_change_watched(Params params) {
     const auto path = path_of_uri(text_of(at(change, "uri")));
     if (!path) continue;
     // The editor has a newer text of what is open; that it is on the disk now changes nothing.
-    const bool open = std::ranges::any_of(documents_.all(), [&](const auto& entry) { return entry.second.path == *path; });
+    const bool open =
+        std::ranges::any_of(documents_.all(), [&](const auto& entry) { return entry.second.path == *path; });
     const bool content = at(change, "type") == changed;
     if (open && content) continue;
     worker_.changed_on_disk(*path, content);
@@ -524,12 +528,16 @@ void Server::answer_pulls(const std::shared_ptr<const Look>& look) {
     }
   }
   // Nobody has asked since the edit: what other files show may have changed.
-  if (refresh) transport_.send({{"jsonrpc", "2.0"}, {"id", fmt::format("refresh-{}", look->generation)}, {"method", "workspace/diagnostic/refresh"}});
+  if (refresh)
+    transport_.send({{"jsonrpc", "2.0"},
+                     {"id", fmt::format("refresh-{}", look->generation)},
+                     {"method", "workspace/diagnostic/refresh"}});
 }
 
 Json Server::report_of(const Look& look, const std::string& path, const std::string& previous) const {
   Json items = Converter(look, abilities_).diagnostics_of(path);
-  const std::string result = fmt::format("{:016x}", std::hash<std::string>{}(items.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  const std::string result =
+      fmt::format("{:016x}", std::hash<std::string>{}(items.dump(-1, ' ', false, Json::error_handler_t::replace)));
   if (result == previous) return {{"kind", "unchanged"}, {"resultId", result}};
   return {{"kind", "full"}, {"resultId", result}, {"items", std::move(items)}};
 }
@@ -588,7 +596,8 @@ Server::Answer Server::hover(Params params) {
     text += (text.empty() ? "" : "\n---\n\n") + hover_text(finding.diagnostic);
   }
   if (text.empty()) return Json(nullptr);
-  return Json{{"contents", {{"kind", markdown_ ? "markdown" : "plaintext"}, {"value", text}}}, {"range", to_json(*shown)}};
+  return Json{{"contents", {{"kind", markdown_ ? "markdown" : "plaintext"}, {"value", text}}},
+              {"range", to_json(*shown)}};
 }
 
 Server::Answer Server::code_actions(Params params) {
@@ -629,7 +638,8 @@ void Server::repair(const std::string& uri, const Json& id, std::function<void(s
   worker_.post([this, path = path_of(uri), id, then = std::move(then)](Workspace& workspace, const Snapshot& now) {
     {
       const std::scoped_lock guard(mutex_);
-      if (std::erase(cancelled_, id) != 0) return then(std::unexpected(Failure{RpcError::RequestCancelled, "cancelled"}));
+      if (std::erase(cancelled_, id) != 0)
+        return then(std::unexpected(Failure{RpcError::RequestCancelled, "cancelled"}));
     }
     auto repairs = workspace.repair(now, path);
     if (!repairs) return then(std::unexpected(Failure{RpcError::Internal, repairs.error().message}));

@@ -261,8 +261,8 @@ Result<Repairs> Workspace::repair(const Snapshot& now, const std::string& path) 
                          [&](const Diagnostic& finding) { return finding.place.source->path() == shown; });
     return mine;
   };
-  const cli::FixTask task{project->options, *project->root, *project->analysis, project->texts(now),
-                          wanted,           project->settings.unsafe_fixes.value_or(false)};
+  const cli::FixTask task{project->options,    *project->root, *project->analysis,
+                          project->texts(now), wanted,         project->settings.unsafe_fixes.value_or(false)};
   cli::Findings before = project->found;
   auto done = cli::repair(task, before);
   if (!done) return std::unexpected(done.error());

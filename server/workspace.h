@@ -82,8 +82,8 @@ class Workspace {
   Project* project_of(const std::string& path) const;
   Hooks hooks_;
   std::map<std::string, std::unique_ptr<Project>> projects_;  // by root; those that are loose by root + "/"
-  std::optional<Snapshot> arranged_;  // for these folders and settings
-  std::set<std::string> touched_;     // on the disk, since
+  std::optional<Snapshot> arranged_;                          // for these folders and settings
+  std::set<std::string> touched_;                             // on the disk, since
   bool rediscover_ = false;
 };
 

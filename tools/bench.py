@@ -1,11 +1,11 @@
 """How fast is a cold run over a large library, and how does that compare?
 
-    ./dev bench [--write] [--runs N]
+    ./dev bench [--write] [--runs N] [--server] [--edits N]
 
 Measures `fullgraph check` on all of transformers 5.24.0 without a cache (wall time, CPU time, peak memory; the best of N
 runs, since a busy machine only ever adds), and TorchFix 0.7.0 on a tenth of transformers/models. The two are compared by
 CPU time for a line of source: TorchFix needs many minutes for the whole. Exported programs are measured with few weights
-and with many. `--write` puts the table into
+and with many. So is the language server, while somebody types (tools/bench_server.py; `--server`: that alone). `--write` puts the table into
 docs/benchmark.md.
 """
 import argparse
@@ -19,6 +19,8 @@ import sys
 import sysconfig
 import tempfile
 import time
+
+import bench_server
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRANSFORMERS = "5.24.0"
@@ -108,9 +110,15 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write docs/benchmark.md")
     parser.add_argument("--no-torchfix", action="store_true")
+    parser.add_argument("--server", action="store_true", help="the language server alone")
+    parser.add_argument("--edits", type=int, default=1000, help="keystrokes")
     args = parser.parse_args()
 
     library = args.cache / "sources" / f"transformers-{TRANSFORMERS}" / "transformers"
+    if args.server:
+        text, holds = bench_server.report(args.bin, library, args.edits)
+        print(text)
+        sys.exit(None if holds else "over the limit: 100 ms (median), 250 ms (99 %), no growth of memory")
     files, lines = sources(library)
     command = [args.bin, "check", "--no-cache", "--output-format", "json", str(library)]
     runs = [measure(command, (0, 1)) for _ in range(args.runs)]
@@ -142,6 +150,7 @@ def main():
     text += recorded_graphs(args.bin) + "\n\n"
     if args.clang:
         text += cxx_sources(args.clang) + "\n\n"
+    text += bench_server.report(args.bin, library, args.edits)[0] + "\n\n"
     text += f"{len(report['findings']):,} findings; {unreadable} files that could not be read or parsed.\n"
     print(text)
     if args.write:

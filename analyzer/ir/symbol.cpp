@@ -96,8 +96,8 @@ class Table {
   std::atomic<std::uint32_t> next_{1};
 };
 
-// Never destroyed: symbols are valid until the process ends, also in destructors of static objects. A copy of the process
-// (fork) must not find it locked by a thread that it does not have.
+// Never destroyed: symbols are valid until the process ends, also in destructors of static objects. A copy of the
+// process (fork) must not find it locked by a thread that it does not have.
 Table& table() {
   static Table* const instance = [] {
     auto* made = new Table;

@@ -8,6 +8,7 @@
 
 #include <tree_sitter/api.h>
 
+#include "analyzer/python/parse.h"
 #include "analyzer/python/repair.h"
 
 namespace fullgraph::python {
@@ -22,14 +23,32 @@ struct DeleteTree {
 using TreePointer = std::unique_ptr<TSTree, DeleteTree>;
 
 // One parser for each thread: it keeps its stacks and node pool from file to file.
-TreePointer parse_text(std::string_view text) {
+TreePointer parse_text(std::string_view text, const TSTree* before = nullptr) {
   thread_local const std::unique_ptr<TSParser, DeleteParser> parser = [] {
     std::unique_ptr<TSParser, DeleteParser> fresh(ts_parser_new());
     ts_parser_set_language(fresh.get(), python_language());
     return fresh;
   }();
   return TreePointer(
-      ts_parser_parse_string(parser.get(), nullptr, text.data(), static_cast<std::uint32_t>(text.size())));
+      ts_parser_parse_string(parser.get(), before, text.data(), static_cast<std::uint32_t>(text.size())));
+}
+
+TSPoint point_of(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const std::size_t line_begin = before.rfind('\n') + 1;  // none: 0
+  return {static_cast<std::uint32_t>(std::ranges::count(before, '\n')),
+          static_cast<std::uint32_t>(offset - line_begin)};
+}
+
+// What was done to `before` to make it `after`: one part of it was replaced.
+TSInputEdit edit_between(std::string_view before, std::string_view after) {
+  const std::size_t shorter = std::min(before.size(), after.size());
+  std::size_t front = 0, back = 0;
+  while (front < shorter && before[front] == after[front]) ++front;
+  while (back < shorter - front && before[before.size() - 1 - back] == after[after.size() - 1 - back]) ++back;
+  const std::size_t old_end = before.size() - back, new_end = after.size() - back;
+  return {static_cast<std::uint32_t>(front), static_cast<std::uint32_t>(old_end), static_cast<std::uint32_t>(new_end),
+          point_of(before, front),           point_of(before, old_end),           point_of(after, new_end)};
 }
 
 // Old Macintosh line ends. The grammar takes a lone "\r" for a blank; Python does not.
@@ -164,10 +183,19 @@ class Flattening {
 
 }  // namespace
 
-void SyntaxTree::parse(std::string_view text) {
+struct KeptTree::Impl {
+  std::string text;
+  TreePointer tree;
+};
+KeptTree::KeptTree() = default;
+KeptTree::~KeptTree() = default;
+KeptTree::KeptTree(KeptTree&&) noexcept = default;
+KeptTree& KeptTree::operator=(KeptTree&&) noexcept = default;
+
+void SyntaxTree::parse(std::string_view text, KeptTree* kept) {
   const std::string rewritten = has_lone_carriage_return(text) ? with_newlines(text) : std::string();
   if (!rewritten.empty()) text = rewritten;
-  read(text);
+  read(text, kept);
   if (errors.empty()) return;
   Repaired repaired = repair(text);
   if (repaired.text == text) return;
@@ -178,17 +206,28 @@ void SyntaxTree::parse(std::string_view text) {
   comments = std::move(repaired.comments);
 }
 
-void SyntaxTree::read(std::string_view text) {
+void SyntaxTree::read(std::string_view text, KeptTree* kept) {
   nodes.clear();
   comments.clear();
   errors.clear();
-  const TreePointer parsed = parse_text(text);
+  TreePointer parsed;
+  if (kept != nullptr && kept->impl_ != nullptr && kept->impl_->tree != nullptr) {
+    const TSInputEdit edit = edit_between(kept->impl_->text, text);
+    ts_tree_edit(kept->impl_->tree.get(), &edit);
+    parsed = parse_text(text, kept->impl_->tree.get());
+    // How the parser goes on behind an error depends on what it knew before; what is reported must not.
+    if (parsed != nullptr && ts_node_has_error(ts_tree_root_node(parsed.get()))) parsed.reset();
+  }
+  if (parsed == nullptr) parsed = parse_text(text);
   if (parsed == nullptr) {
     nodes.push_back({.kind = Kind::Module, .end = static_cast<std::uint32_t>(text.size()), .next = 1});
     errors.push_back({{0, 0}, "the parser gave up"});
     return;
   }
   Flattening(*this, text, ts_tree_root_node(parsed.get())).run();
+  if (kept != nullptr) {
+    kept->impl_ = std::make_unique<KeptTree::Impl>(std::string(text), std::move(parsed));
+  }
 }
 
 }  // namespace fullgraph::python

@@ -13,6 +13,8 @@
 
 namespace fullgraph::python {
 
+class KeptTree;  // parse.h
+
 struct SyntaxNode {
   Kind kind = Kind::Error;
   Field field = Field::None;  // the field of its parent that the node fills
@@ -30,10 +32,10 @@ class SyntaxTree {
   std::vector<ir::SyntaxError> errors;
 
   // Parses `text` into this tree, reusing its memory.
-  void parse(std::string_view text);
+  void parse(std::string_view text, KeptTree* kept = nullptr);
 
  private:
-  void read(std::string_view text);
+  void read(std::string_view text, KeptTree* kept = nullptr);
 };
 
 }  // namespace fullgraph::python

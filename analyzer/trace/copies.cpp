@@ -24,10 +24,8 @@ namespace {
 class Writer {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void put(const T& value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
+  requires std::is_trivially_copyable_v<T>
+  void put(const T& value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   void put(const std::string& text) {
     put(text.size());
     bytes_ += text;
@@ -53,7 +51,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
   template <class T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   void get(T& value) {
     std::memcpy(&value, rest_.data(), sizeof value);
     rest_.remove_prefix(sizeof value);
@@ -79,8 +77,8 @@ class Reader {
 // What is done to each part of an event, reading and writing. It does not compile once an event has other parts.
 template <class Event, class Do, class DoList>
 void each_part(Event& event, const Do& part, const DoList& list) {
-  auto& [kind, where, function, root, path, condition, unusual, needs_training, needs_grad, traced, gb_id, callee, subject,
-         detail, origin, value, before, checkpoint, related, statements] = event;
+  auto& [kind, where, function, root, path, condition, unusual, needs_training, needs_grad, traced, gb_id, callee,
+         subject, detail, origin, value, before, checkpoint, related, statements] = event;
   part(kind), part(where), part(function), part(root);
   list(path, [&](auto& call) { part(call.where), part(call.function); });
   part(condition), part(unusual), part(needs_training), part(needs_grad), part(traced);
@@ -226,7 +224,7 @@ bool Copies::give(Copy& copy, std::size_t index, const Unit& unit) {
 
 bool Copies::run(std::span<const Unit* const> units, unsigned count, const std::function<bool()>& cancelled,
                  const std::function<void(std::size_t, std::optional<Result>)>& take) {
-  constexpr int patience = 20;  // milliseconds between two looks at whether it is cancelled
+  constexpr int patience = 20;    // milliseconds between two looks at whether it is cancelled
   std::vector<std::size_t> open;  // the next is the last
   for (std::size_t i = units.size(); i-- > 0;) open.push_back(i);
   std::size_t left = units.size();

@@ -2,8 +2,9 @@
 //
 // An interpreter that has run the code of a library's modules is worth a lot: that takes longer than tracing the few
 // roots that an edit reaches. But what it runs afterwards stays in it. So it is kept as it is, and roots are traced in
-// copies of the whole process, which the system makes in a few milliseconds (fork): each has the interpreter, the program
-// and the profile as they are now, and takes what it did with it when it ends. A copy that fails takes nobody along.
+// copies of the whole process, which the system makes in a few milliseconds (fork): each has the interpreter, the
+// program and the profile as they are now, and takes what it did with it when it ends. A copy that fails takes nobody
+// along.
 //
 // Addresses mean the same in a copy as in the original as long as both existed before; what a copy reads from the disk
 // by itself does not exist here, which is why it tells what it asked for.

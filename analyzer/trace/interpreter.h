@@ -205,7 +205,8 @@ class Interpreter {
   std::uint32_t region_serial_ = 0;  // objects numbered up to this existed before the compiled region was entered
   std::vector<Registration*> global_backward_hooks_;
   std::unordered_set<const ir::Function*> traced_functions_, long_functions_;
-  std::unordered_set<const ir::Function*> root_functions_, reached_;  // of those, what this root ran; and the one before
+  std::unordered_set<const ir::Function*> root_functions_,
+      reached_;  // of those, what this root ran; and the one before
   Uses module_uses_;
   std::pair<const ir::Module*, const ir::Module*> last_use_;
   std::vector<std::pair<const ir::Function*, const ir::Module*>> entry_functions_;  // run for the current entry

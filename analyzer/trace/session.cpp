@@ -46,10 +46,19 @@ struct KeyHash {
 struct Record {
   Unit unit;
   Trail trail;
-  std::uint64_t round = 0;      // the last that used it
-  Pass pass = kPasses;          // … in this pass
-  std::optional<Pass> counted;  // its functions are among the reached ones of this pass
+  std::vector<const ir::Module*> modules;  // of its events and their paths; each once
+  std::uint64_t round = 0;                 // the last that used it
+  Pass pass = kPasses;                     // … in this pass
+  std::optional<Pass> counted;             // its functions are among the reached ones of this pass
 };
+
+// Goes on while the visitor says yes; did it always?
+template <class Visit>
+bool each_module(const Event& event, const Visit& visit) {
+  if (event.where.module != nullptr && !visit(event.where.module)) return false;
+  return std::ranges::all_of(
+      event.path, [&](const Call& call) { return call.where.module == nullptr || visit(call.where.module); });
+}
 
 // Who depends on whom, by file, so that it outlives what is edited.
 class Dependencies {
@@ -297,6 +306,13 @@ bool Session::Impl::pass(Pass pass, const std::vector<Unit>& units) {
 
 void Session::Impl::done_with(Record& record, Trail trail) {
   record.trail = std::move(trail);
+  record.modules.clear();
+  for (const Event& event : record.trail.events) {
+    each_module(event, [&](const ir::Module* module) {
+      if (std::ranges::find(record.modules, module) == record.modules.end()) record.modules.push_back(module);
+      return true;
+    });
+  }
   record.round = round;
   ++done;
   ++anew;
@@ -339,14 +355,15 @@ std::vector<Record*> Session::Impl::run_on_copies(const std::vector<Record*>& op
   if (!copies) copies.emplace(*program, *base);
   std::vector<const Unit*> units;
   for (const Record* record : open) units.push_back(&record->unit);
-  const bool all = copies->run(units, jobs, options->cancelled, [&](std::size_t unit, std::optional<Copies::Result> result) {
-    if (!result) {
-      ++failed;
-      return done_with(*open[unit], {});
-    }
-    for (const auto& [user, used_by_it] : result->uses) dependencies.add(user, used_by_it);
-    done_with(*open[unit], std::move(result->trail));
-  });
+  const bool all =
+      copies->run(units, jobs, options->cancelled, [&](std::size_t unit, std::optional<Copies::Result> result) {
+        if (!result) {
+          ++failed;
+          return done_with(*open[unit], {});
+        }
+        for (const auto& [user, used_by_it] : result->uses) dependencies.add(user, used_by_it);
+        done_with(*open[unit], std::move(result->trail));
+      });
   if (all || is_cancelled()) return {};
   std::vector<Record*> left;
   std::ranges::copy_if(open, std::back_inserter(left), [](const Record* record) { return record->round == 0; });
@@ -362,7 +379,8 @@ void Session::Impl::make_base(const std::vector<Record*>& open) {
   for (const std::uint32_t node : dependencies.needed_by(from)) {
     if (!affected.contains(node)) base_modules.push_back(dependencies.module(node));
   }
-  std::ranges::sort(base_modules, {}, [](const ir::Module* module) -> const std::string& { return module->source->path(); });
+  std::ranges::sort(base_modules, {},
+                    [](const ir::Module* module) -> const std::string& { return module->source->path(); });
   base_options = {};
   base_options.mode = options->mode;
   base_options.fullgraph = options->fullgraph;
@@ -454,10 +472,18 @@ bool Session::Impl::all_passes(Outcome& outcome) {
 }
 
 void Session::Impl::finish(Outcome& outcome) {
+  std::unordered_map<const ir::Module*, bool> known;
+  const auto is_wanted = [&](const ir::Module* module) {
+    const auto [place, added] = known.try_emplace(module);
+    if (added) place->second = options->wanted(*module);
+    return place->second;
+  };
+  const auto is_other = [&](const ir::Module* module) { return !is_wanted(module); };
   for (const auto& records_of_pass : used) {
     for (Record* record : records_of_pass) {
+      if (options->wanted && std::ranges::none_of(record->modules, is_wanted)) continue;
       for (Event& event : record->trail.events) {
-        if (options->wanted && !options->wanted(event)) continue;
+        if (options->wanted && each_module(event, is_other)) continue;
         if (keep) {
           outcome.events.push_back(event);
         } else {
@@ -468,7 +494,8 @@ void Session::Impl::finish(Outcome& outcome) {
   }
   std::erase_if(records, [&](const auto& entry) { return entry.second.round != round; });
   if (failed != 0)
-    outcome.errors.push_back({ErrorKind::Internal, std::to_string(failed) + " roots could not be traced", std::nullopt});
+    outcome.errors.push_back(
+        {ErrorKind::Internal, std::to_string(failed) + " roots could not be traced", std::nullopt});
   look_for_other_users(outcome.events, sorted);
 }
 

@@ -1,8 +1,8 @@
 // Tracing a program again and again while its sources are edited.
 //
-// What came out of each root is kept, with what code it depends on: a module depends on those that its code names, and on
-// all that these depend on. After an edit only roots whose module depends on an edited one are traced again. The outcome
-// is the same as if everything were.
+// What came out of each root is kept, with what code it depends on: a module depends on those that its code names, and
+// on all that these depend on. After an edit only roots whose module depends on an edited one are traced again. The
+// outcome is the same as if everything were.
 #pragma once
 
 #include <memory>

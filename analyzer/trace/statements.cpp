@@ -1032,7 +1032,8 @@ void Interpreter::run_import_from(const Stmt& stmt) {
     const ir::Alias& alias = module.aliases[stmt.aliases.first + i];
     if (!alias.target) {  // from m import *
       EnvObject* globals = frame_->env->globals ? frame_->env->globals : frame_->env;
-      if (const ir::Module* source = from.empty() ? nullptr : program_.find(from)) {  // used by those who find a name there
+      if (const ir::Module* source =
+              from.empty() ? nullptr : program_.find(from)) {  // used by those who find a name there
         globals->star_imports.push_back(source);
       } else {
         globals->star_externals.push_back(from);

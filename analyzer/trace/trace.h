@@ -35,7 +35,8 @@ struct Options {
   Native native;
   std::function<void(std::size_t done, std::size_t total)> progress;  // may be empty; called from any thread
   std::function<bool()> cancelled;                                    // may be empty; asked between roots
-  std::function<bool(const Event&)> wanted;                           // may be empty: all
+  // May be empty: all. Events that neither stand in such a module nor have one on their path are left out.
+  std::function<bool(const ir::Module&)> wanted;
 };
 
 struct Outcome {

@@ -39,8 +39,8 @@ bool roots_are_modules(std::size_t compiling, std::size_t defining, Roots choice
 struct Unit {
   enum class Kind : std::uint8_t { Class, Graph, Scan } kind = Kind::Class;
   const ir::Module* module = nullptr;
-  std::uint32_t id = 0;                     // of the class or function
-  bool script = false;                      // a scan: what the module itself compiles, first
+  std::uint32_t id = 0;                      // of the class or function
+  bool script = false;                       // a scan: what the module itself compiles, first
   std::vector<ir::FunctionId> scanned = {};  // a scan: these
   friend bool operator==(const Unit&, const Unit&) = default;
 };
