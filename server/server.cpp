@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -162,6 +163,7 @@ class Server {
     Json id;
     Json params;
     bool whole_workspace;
+    std::uint64_t generation;  // what it asks about
   };
   std::vector<Pull> waiting_;
   std::vector<Json> cancelled_;                   // ids of repairs that nobody waits for any more
@@ -491,8 +493,11 @@ void Server::take(std::shared_ptr<const Look> look) {
     const std::scoped_lock guard(mutex_);
     look_ = look;
   }
-  if (!pulls_) publish(*look);
-  answer_pulls(look);
+  if (pulls_) {
+    answer_pulls(look);
+  } else {
+    publish(*look);
+  }
 }
 
 void Server::publish(const Look& look) {
@@ -516,8 +521,11 @@ void Server::answer_pulls(const std::shared_ptr<const Look>& look) {
   bool refresh = false;
   {
     const std::scoped_lock guard(mutex_);
-    ready = std::exchange(waiting_, {});
-    refresh = pulls_ && refreshes_ && ready.empty();
+    const auto early = std::ranges::stable_partition(
+        waiting_, [&](const Pull& pull) { return pull.generation <= look->generation; });
+    ready.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(early.begin()));
+    waiting_.erase(waiting_.begin(), early.begin());
+    refresh = refreshes_ && ready.empty() && waiting_.empty();
   }
   for (const Pull& pull : ready) {
     if (pull.whole_workspace) {
@@ -567,7 +575,7 @@ void Server::pull(const Json& id, Params params, bool whole_workspace) {
   std::shared_ptr<const Look> look;
   {
     const std::scoped_lock guard(mutex_);
-    waiting_.push_back({id, params, whole_workspace});
+    waiting_.push_back({id, params, whole_workspace, generation_});
     if (look_ != nullptr && look_->generation == generation_) look = look_;
   }
   if (look != nullptr) answer_pulls(look);

@@ -135,6 +135,14 @@ std::optional<std::string> take_message(std::string& received) {
   return out;
 }
 
+bool has_ended(pid_t process, int how) {
+  pid_t done = 0;
+  do {
+    done = ::waitpid(process, nullptr, how);
+  } while (done < 0 && errno == EINTR);
+  return done != 0;
+}
+
 // ---------------------------------------------------------------------------------------------------- in a copy
 
 // Traces what it is told to until nobody tells it anything.
@@ -195,24 +203,28 @@ bool Copies::start() {
   return true;
 }
 
-// They have nothing to put in order. The system takes a while to take one apart, for which nobody needs to wait.
+void Endings::add(pid_t process) {
+  constexpr std::size_t most = 8;
+  // It has nothing to put in order.
+  ::kill(process, SIGKILL);
+  processes_.push_back(process);
+  std::erase_if(processes_, [](pid_t one) { return has_ended(one, WNOHANG); });
+  while (processes_.size() > most) {
+    has_ended(processes_.front(), 0);
+    processes_.erase(processes_.begin());
+  }
+}
+
+Endings::~Endings() {
+  for (const pid_t process : processes_) has_ended(process, 0);
+}
+
 void Copies::end() {
-  thread_local std::vector<pid_t> ending;
   for (Copy& copy : copies_) {
     ::close(copy.to), ::close(copy.from);
-    ::kill(copy.process, SIGKILL);
-    ending.push_back(copy.process);
+    endings_.add(copy.process);
   }
   copies_.clear();
-  constexpr std::size_t most = 8;
-  std::erase_if(ending, [](pid_t process) {
-    const bool wait = ending.size() > most;
-    pid_t done = 0;
-    do {
-      done = ::waitpid(process, nullptr, wait ? 0 : WNOHANG);
-    } while (done < 0 && errno == EINTR);
-    return done != 0;
-  });
 }
 
 bool Copies::give(Copy& copy, std::size_t index, const Unit& unit) {

@@ -25,6 +25,19 @@
 
 namespace fullgraph::trace {
 
+// Processes that are coming to their end. The system takes a while to take one apart, for which nobody needs to wait.
+class Endings {
+ public:
+  Endings() = default;
+  ~Endings();
+  Endings(const Endings&) = delete;
+  Endings& operator=(const Endings&) = delete;
+  void add(pid_t process);  // kills it
+
+ private:
+  std::vector<pid_t> processes_;
+};
+
 class Copies {
  public:
   struct Result {
@@ -33,7 +46,8 @@ class Copies {
   };
 
   // No other thread may use the program or the interpreter while there are copies.
-  Copies(python::Program& program, Interpreter& interpreter) : program_(program), interpreter_(interpreter) {}
+  Copies(python::Program& program, Interpreter& interpreter, Endings& endings)
+      : program_(program), interpreter_(interpreter), endings_(endings) {}
   ~Copies() { end(); }
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
@@ -56,6 +70,7 @@ class Copies {
   std::vector<Copy> copies_;
   python::Program& program_;
   Interpreter& interpreter_;
+  Endings& endings_;
 };
 
 }  // namespace fullgraph::trace

@@ -139,6 +139,7 @@ struct Session::Impl {
   const profile::Profile* profile = nullptr;
   const Options* options = nullptr;
   unsigned jobs = 1;
+  Endings endings;
   std::optional<Copies> copies;  // of the base
   std::size_t failed = 0;        // units that made a copy fail
   std::vector<std::unique_ptr<Interpreter>> interpreters;
@@ -352,7 +353,7 @@ void Session::Impl::run_on_threads(const std::vector<Record*>& open) {
 // What could not be traced in a copy, if anything, is left.
 std::vector<Record*> Session::Impl::run_on_copies(const std::vector<Record*>& open) {
   if (base == nullptr) make_base(open);
-  if (!copies) copies.emplace(*program, *base);
+  if (!copies) copies.emplace(*program, *base, endings);
   std::vector<const Unit*> units;
   for (const Record* record : open) units.push_back(&record->unit);
   const bool all =

@@ -4,7 +4,7 @@ FULLGRAPH_SOAK_EDITS and FULLGRAPH_SOAK_SEED make it longer or another one.
 """
 from __future__ import annotations
 
-import ast
+
 import os
 import pathlib
 import random
@@ -24,7 +24,7 @@ PIECES = ["        print(x)\n", "        x = x * 2\n", "        if x.sum() > 0:\
           "        y = x.item()\n", "# a comment\n", "\n", "import logging\n", "from helper import scale\n",
           "        x.requires_grad = True\n", "class Empty:\n    pass\n", "    def other(self, x):\n        return scale(x)\n",
           "        return scale(x)\n", "    def broken(:\n", "\"\"\"\n", "(", "        x = nn.Parameter(x)  # é😀\n",
-          "    print(x)\n", "@torch.compile\n", "        # fullgraph: ignore[FG402]\n", "def scale(x):\n    print(x)\n"]
+          "    print(x)\n", "@torch.compile\n", "        # fullgraph: ignore[FG501]\n", "def scale(x):\n    print(x)\n"]
 
 
 def project(folder: pathlib.Path) -> list[str]:
@@ -44,7 +44,7 @@ def project(folder: pathlib.Path) -> list[str]:
 
 def is_python(text: str) -> bool:
     try:
-        ast.parse(text)
+        compile(text, "m.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     return True
@@ -120,7 +120,7 @@ class Editor:
 def fresh(folder: pathlib.Path, names: list[str]) -> dict[str, list]:
     out: dict[str, list] = {name: [] for name in names}
     for finding in run_fullgraph("check", "--output-format", "json", cwd=folder).ok().findings():
-        out[finding["file"]].append((finding["range"]["start"]["line"], finding["code"]))
+        out[finding["file"]].append((finding["line"], finding["code"]))
     return {name: sorted(found) for name, found in out.items()}
 
 

@@ -169,7 +169,7 @@ TEST_CASE("a tree that is kept from edit to edit reads as a fresh one does") {
     CHECK(parse(&kept) == parse(nullptr));
   };
   check();
-  for (const std::string& piece : {"    # \u00e9 note\n", "        if x:\n            return x\n", "    y = (1,\n", "\t", "\n\n"}) {
+  for (const char* piece : {"    # \u00e9 note\n", "        if x:\n            return x\n", "    y = (1,\n", "\t", "\n\n"}) {
     for (std::size_t at : {text.find("    def"), text.find("        return scale"), text.size()}) {
       const std::string before = text;
       text.insert(at, piece);
