@@ -521,8 +521,8 @@ void Server::answer_pulls(const std::shared_ptr<const Look>& look) {
   bool refresh = false;
   {
     const std::scoped_lock guard(mutex_);
-    const auto early = std::ranges::stable_partition(
-        waiting_, [&](const Pull& pull) { return pull.generation <= look->generation; });
+    const auto early =
+        std::ranges::stable_partition(waiting_, [&](const Pull& pull) { return pull.generation <= look->generation; });
     ready.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(early.begin()));
     waiting_.erase(waiting_.begin(), early.begin());
     refresh = refreshes_ && ready.empty() && waiting_.empty();

@@ -55,9 +55,10 @@ TEST_CASE("edits are made one after the other, each in the text that the one bef
   Documents documents;
   documents.open("file:///m.py", "/m.py", 1, "one\ntwo\n");
   const auto text = [&] { return std::string(documents.find("file:///m.py")->source->text()); };
-  REQUIRE(documents.change("file:///m.py", 2,
-                           {{Range{{0, 3}, {1, 0}}, " "}, {Range{{0, 0}, {0, 3}}, "\U0001F600"}, {Range{{0, 2}, {0, 3}}, "!"}},
-                           Encoding::Utf16));
+  REQUIRE(documents.change(
+      "file:///m.py", 2,
+      {{Range{{0, 3}, {1, 0}}, " "}, {Range{{0, 0}, {0, 3}}, "\U0001F600"}, {Range{{0, 2}, {0, 3}}, "!"}},
+      Encoding::Utf16));
   CHECK(text() == "\U0001F600!two\n");
   // The whole text, and a range whose ends are the wrong way round.
   REQUIRE(documents.change("file:///m.py", 5, {{std::nullopt, "abc"}, {Range{{0, 2}, {0, 1}}, "-"}}, Encoding::Utf16));

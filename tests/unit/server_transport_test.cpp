@@ -30,8 +30,8 @@ using List = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("messages arrive whole however their bytes are cut") {
-  const std::string bytes = framed("{}") + "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n" + framed("[1]") +
-                            "content-length:4\n\nnull";
+  const std::string bytes = framed("{}") + "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n" +
+                            framed("[1]") + "content-length:4\n\nnull";
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) CHECK(frames(bytes, piece) == List{"{}", "[1]", "null"});
 }
 

@@ -64,7 +64,8 @@ struct Project {
     std::vector<std::string> out;
     for (const trace::Event& event : outcome.events) {
       out.push_back(event.where.module->source->path() + ":" +
-                    std::to_string(event.where.module->source->position(event.where.span.begin).line) + " " + event.root);
+                    std::to_string(event.where.module->source->position(event.where.span.begin).line) + " " +
+                    event.root);
     }
     return out;
   }
@@ -169,7 +170,8 @@ TEST_CASE("a tree that is kept from edit to edit reads as a fresh one does") {
     CHECK(parse(&kept) == parse(nullptr));
   };
   check();
-  for (const char* piece : {"    # \u00e9 note\n", "        if x:\n            return x\n", "    y = (1,\n", "\t", "\n\n"}) {
+  for (const char* piece :
+       {"    # \u00e9 note\n", "        if x:\n            return x\n", "    y = (1,\n", "\t", "\n\n"}) {
     for (std::size_t at : {text.find("    def"), text.find("        return scale"), text.size()}) {
       const std::string before = text;
       text.insert(at, piece);
