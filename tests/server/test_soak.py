@@ -16,7 +16,7 @@ import server_models as models
 from bare_client import BareClient, codes, edit
 from conftest import run_fullgraph
 
-EDITS = int(os.environ.get("FULLGRAPH_SOAK_EDITS", "1500"))
+EDITS = int(os.environ.get("FULLGRAPH_SOAK_EDITS", "6000"))
 SEED = int(os.environ.get("FULLGRAPH_SOAK_SEED", "1"))
 
 # Lines that come and go in any file, deeper and less deep, right and wrong.
