@@ -87,7 +87,9 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
   timing_.lap("load");
   if (!recordings_) look_at_recordings(jobs);
   look_at_cxx_sources(jobs);
-  native_ = native_names(cxx_->registrations, *program_);
+  trace::Native native = native_names(cxx_->registrations, *program_);
+  if (session_ && native != native_) session_->forget();
+  native_ = std::move(native);
 
   // What happens in traced code, as events that judge nothing.
   trace(jobs);

@@ -67,6 +67,7 @@ enum class EventKind : std::uint8_t {
 struct Location {
   const ir::Module* module = nullptr;
   ir::Span span;
+  bool operator==(const Location&) const = default;
 };
 
 // One call on the way from the root: where the call stands and in which function.

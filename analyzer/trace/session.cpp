@@ -385,6 +385,7 @@ void Session::Impl::make_base(const std::vector<Record*>& open) {
   base_options = {};
   base_options.mode = options->mode;
   base_options.fullgraph = options->fullgraph;
+  base_options.native = options->native;
   run_on_large_stacks(1, [&](unsigned) {
     base = std::make_unique<Interpreter>(*program, *profile, base_options);
     for (const ir::Module* module : base_modules) base->load(*module);

@@ -24,6 +24,7 @@ struct Native {
                                                            // what they return
   std::map<std::string, Location> functions;  // "extension.twice", bound with pybind11; of a package's extension the
                                               // last names may be all that is known
+  bool operator==(const Native&) const = default;
 };
 
 struct Options {
