@@ -10,6 +10,7 @@
 #include "cli/analysis.h"
 #include "cli/baseline.h"
 #include "cli/config.h"
+#include "cli/cxx_sources.h"
 #include "cli/discovery.h"
 #include "cli/fix.h"
 
@@ -82,6 +83,8 @@ struct Workspace::Project {
       if (!discovered) return std::unexpected(discovered.error());
       for (const Error& error : discovered->errors) hooks.log(text_of(error));
       found_sources = std::move(discovered->files);
+      // Half a second for each, at the first look and after each edit of one: not at the pace of typing.
+      std::erase_if(found_sources, [](const cli::SourcePath& source) { return cli::is_cxx(source.path); });
     }
     // The analysis refers to all of these.
     std::unique_ptr<cli::Analysis> before = std::move(analysis);
