@@ -23,7 +23,27 @@ std::string_view last_name(std::string_view name) {
   return name.substr(name.find_last_of(".:") + 1);
 }
 
-// The Python sources of the run, asked for what they say of names in C++.
+// Of a source that calls certain functions: these calls, and the last names of all of its texts.
+struct Saying {
+  std::string calls;
+  std::set<std::string_view> names;
+};
+
+// An extension that a source builds.
+struct Build {
+  std::string name;
+  std::set<std::string> sources;  // file names: folders are often put together
+  bool only = false;              // there is no other in that source
+};
+
+bool is_call_of(const ir::Module& module, const ir::Expr& call, std::initializer_list<std::string_view> functions) {
+  if (call.kind != ir::ExprKind::Call) return false;
+  const ir::Expr& callee = module.expr(call.a);
+  return (callee.kind == ir::ExprKind::Name || callee.kind == ir::ExprKind::Attribute) &&
+         one_of(callee.name.text(), functions);
+}
+
+// The Python sources of the run: each is gone through once, for all that is asked later.
 //
 // Who registers a fake kernel, or allows a function, may build its name from parts. A source that does such things and
 // has a text that ends in the name is taken to mean it: what is not certain is not reported.
@@ -32,63 +52,66 @@ class PythonSources {
   explicit PythonSources(const python::Program& program) {
     for (const python::Program::File& file : program.files()) {
       if (file.module != nullptr) {
-        modules_.push_back(file.module);
+        look_at(*file.module);
       } else if (file.readable) {  // nothing needed it
         if (auto source = python::read_source(file.path, file.shown))
-          modules_.push_back(python::parse(*std::move(source), file.shown, false));
+          look_at(*modules_.emplace_back(python::parse(*std::move(source), file.shown, false)));
       }
     }
   }
 
-  [[nodiscard]] bool empty() const { return modules_.empty(); }
+  [[nodiscard]] bool empty() const { return empty_; }
 
-  [[nodiscard]] bool fakes(std::string_view op) const {
-    return calls({"register_fake", "impl_abstract", "register_meta", "register_kernel", "impl"}, op);
-  }
-  [[nodiscard]] bool allows(std::string_view function) const {
-    return calls({"allow_in_graph", "substitute_in_graph", "nonstrict_trace"}, function);
-  }
+  [[nodiscard]] bool fakes(std::string_view op) const { return mentions(fakes_, op); }
+  [[nodiscard]] bool allows(std::string_view function) const { return mentions(allows_, function); }
 
   // The names under which an extension with this source is built.
   [[nodiscard]] std::set<std::string> extensions_of(const std::string& file) const {
+    const std::string name = std::filesystem::path(file).filename().string();
     std::set<std::string> out;
-    for (const auto& module : modules_) {
-      std::vector<const ir::Expr*> builds;
-      for (const ir::Expr& expr : module->exprs) {
-        if (expr.kind == ir::ExprKind::Call &&
-            is_call_of(*module, expr, {"CppExtension", "CUDAExtension", "SyclExtension", "Pybind11Extension", "load"}))
-          builds.push_back(&expr);
-      }
-      for (const ir::Expr* build : builds) {
-        const auto name = name_of(*module, *build);
-        if (name && (builds.size() == 1 || names_source(*module, *build, file))) out.insert(*name);
-      }
+    for (const Build& build : builds_) {
+      if (build.only || build.sources.contains(name)) out.insert(build.name);
     }
     return out;
   }
 
  private:
-  // Is one of the functions called with the name in its arguments, or anywhere with the name in a text of that source?
-  [[nodiscard]] bool calls(std::initializer_list<std::string_view> functions, std::string_view name) const {
-    return std::ranges::any_of(modules_, [&](const std::shared_ptr<const ir::Module>& module) {
-      bool called = false, in_arguments = false, in_text = false;
-      for (const ir::Expr& expr : module->exprs) {
-        if (expr.kind == ir::ExprKind::String) {
-          in_text = in_text || last_name(expr.name.text()) == name;
-        } else if (expr.kind == ir::ExprKind::Call && is_call_of(*module, expr, functions)) {
-          called = true;
-          in_arguments = in_arguments || module->source->text(expr.span).find(name) != std::string_view::npos;
-        }
-      }
-      return called && (in_arguments || in_text);
+  void look_at(const ir::Module& module) {
+    empty_ = false;
+    note(fakes_, module, {"register_fake", "impl_abstract", "register_meta", "register_kernel", "impl"});
+    note(allows_, module, {"allow_in_graph", "substitute_in_graph", "nonstrict_trace"});
+    note_builds(module);
+  }
+
+  static void note(std::vector<Saying>& sayings, const ir::Module& module,
+                   std::initializer_list<std::string_view> functions) {
+    Saying saying;
+    for (const ir::Expr& expr : module.exprs) {
+      if (is_call_of(module, expr, functions)) saying.calls += std::string(module.source->text(expr.span)) + "\n";
+    }
+    if (saying.calls.empty()) return;
+    for (const ir::Expr& expr : module.exprs) {
+      if (expr.kind == ir::ExprKind::String) saying.names.insert(last_name(expr.name.text()));
+    }
+    sayings.push_back(std::move(saying));
+  }
+
+  static bool mentions(const std::vector<Saying>& sayings, std::string_view name) {
+    return std::ranges::any_of(sayings, [&](const Saying& saying) {
+      return saying.names.contains(name) || saying.calls.find(name) != std::string::npos;
     });
   }
 
-  static bool is_call_of(const ir::Module& module, const ir::Expr& call,
-                         std::initializer_list<std::string_view> functions) {
-    const ir::Expr& callee = module.expr(call.a);
-    return (callee.kind == ir::ExprKind::Name || callee.kind == ir::ExprKind::Attribute) &&
-           one_of(callee.name.text(), functions);
+  void note_builds(const ir::Module& module) {
+    std::vector<const ir::Expr*> calls;
+    for (const ir::Expr& expr : module.exprs) {
+      if (is_call_of(module, expr, {"CppExtension", "CUDAExtension", "SyclExtension", "Pybind11Extension", "load"}))
+        calls.push_back(&expr);
+    }
+    for (const ir::Expr* call : calls) {
+      if (auto name = name_of(module, *call))
+        builds_.push_back({std::move(*name), sources_in(module, *call), calls.size() == 1});
+    }
   }
 
   static std::optional<std::string> text_of(const ir::Module& module, ir::ExprId id) {
@@ -106,17 +129,19 @@ class PythonSources {
     return arguments.size() == 0 ? std::nullopt : text_of(module, arguments[0]);
   }
 
-  // By the last part of the path: folders are often put together.
-  static bool names_source(const ir::Module& module, const ir::Expr& call, const std::string& file) {
-    const std::string name = std::filesystem::path(file).filename().string();
-    return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-      if (expr.kind != ir::ExprKind::String || expr.span.begin < call.span.begin || expr.span.end > call.span.end)
-        return false;
-      return std::filesystem::path(std::string(expr.name.text())).filename() == name;
-    });
+  static std::set<std::string> sources_in(const ir::Module& module, const ir::Expr& call) {
+    std::set<std::string> out;
+    for (const ir::Expr& expr : module.exprs) {
+      if (expr.kind == ir::ExprKind::String && expr.span.begin >= call.span.begin && expr.span.end <= call.span.end)
+        out.insert(std::filesystem::path(std::string(expr.name.text())).filename().string());
+    }
+    return out;
   }
 
-  std::vector<std::shared_ptr<const ir::Module>> modules_;
+  std::vector<std::shared_ptr<const ir::Module>> modules_;  // that nobody else holds
+  bool empty_ = true;
+  std::vector<Saying> fakes_, allows_;
+  std::vector<Build> builds_;
 };
 
 bool is_device(std::string_view key) {
