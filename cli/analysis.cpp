@@ -309,9 +309,7 @@ void Analysis::merge_recordings() {
                                        graphs::blind_spots_of(recording.format)));
     merge_findings(found_.list, recording.findings, linted);
     const LoggedBreaks breaks = merge_breaks(found_.list, recording, linted, working_directory_, *environment_.profile);
-    const bool is_log =
-        recording.format == graphs::Format::GraphBreakLog || recording.format == graphs::Format::StructuredTrace;
-    if (breaks.logged == 0 && !is_log) continue;
+    if (breaks.logged == 0 && !graphs::is_log(recording.format)) continue;
     found_.notes.push_back(
         fmt::format("{} tells of {} graph breaks: {} found in the sources as well, {} only at run time",
                     recording.file->shown, breaks.logged, breaks.confirmed, breaks.only_at_run_time));

@@ -35,11 +35,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> units = {".cpp", ".cc", ".cxx", ".cu", ".c++"};
 constexpr std::array<std::string_view, 5> headers = {".h", ".hh", ".hpp", ".hxx", ".cuh"};
 
-template <std::size_t Size>
-bool ends_with_any(const std::string& path, const std::array<std::string_view, Size>& suffixes) {
-  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
-}
-
 // An installed torch on the way to imported packages.
 std::string torch_folder(const std::vector<std::string>& search_path) {
   for (const std::string& folder : search_path) {

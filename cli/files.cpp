@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +103,10 @@ class NewFile {
 };
 
 }  // namespace
+
+bool ends_with_any(std::string_view path, std::span<const std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
+}
 
 Result<std::string> read_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

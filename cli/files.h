@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "analyzer/ir/error.h"
 
 namespace fullgraph::cli {
+
+bool ends_with_any(std::string_view path, std::span<const std::string_view> suffixes);
 
 Result<std::string> read_file(const std::string& path);
 

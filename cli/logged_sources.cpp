@@ -14,11 +14,6 @@
 namespace fullgraph::cli {
 namespace {
 
-bool is_log(const SourcePath& file) {
-  const auto format = graphs::format_of(file.path, file.shown);
-  return format && (*format == graphs::Format::GraphBreakLog || *format == graphs::Format::StructuredTrace);
-}
-
 bool is_installed(std::string_view path) {
   return path.find("/site-packages/") != std::string_view::npos ||
          path.find("/dist-packages/") != std::string_view::npos || graphs::is_torch_source(path);
@@ -52,7 +47,9 @@ std::vector<std::string> sources_of_logs(const std::vector<SourcePath>& files) {
   for (const SourcePath& file : files) {
     const auto recorded = is_recording(file);
     if (recorded && !*recorded) return {};
-    if (!recorded || !is_log(file)) continue;
+    if (!recorded) continue;
+    const auto format = graphs::format_of(file.path, file.shown);
+    if (!format || !graphs::is_log(*format)) continue;
     const auto log = graphs::read(file.path, file.shown);
     if (!log) continue;  // told when it is looked at
     for (const graphs::RecordedBreak& one : log->breaks) {

@@ -11,6 +11,7 @@
 #include "analyzer/python/program.h"
 #include "analyzer/trace/trace.h"
 #include "cli/analysis.h"
+#include "cli/files.h"
 #include "cli/remembered_sources.h"
 #include "rules/rule.h"
 
@@ -136,10 +137,6 @@ class Look {
   RememberedSources remembered_;
   std::unordered_map<const ir::SourceFile*, const ir::Module*> modules_;  // those that stand for the recording
 };
-
-bool ends_with_any(const std::string& path, std::span<const std::string_view> suffixes) {
-  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
-}
 
 }  // namespace
 

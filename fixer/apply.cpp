@@ -13,18 +13,6 @@ std::unexpected<Error> failure(const ir::SourceFile& source, std::uint32_t offse
       Error{ErrorKind::Encoding, std::move(message), ErrorLocation{source.path(), source.position(offset).line, 0}});
 }
 
-std::string with_line_ends(std::string_view text, std::string_view line_end) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) {
-      out += line_end;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 // From offsets in the decoded text to offsets in the bytes. Offsets are asked for in ascending order.
 class Offsets {
  public:
@@ -45,6 +33,18 @@ class Offsets {
 };
 
 }  // namespace
+
+std::string with_line_ends(std::string_view text, std::string_view line_end) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) {
+      out += line_end;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
 
 Result<std::string> apply(const std::string& bytes, const ir::SourceFile& source, std::vector<const Edit*> edits) {
   const auto order = [](const Edit* edit) {

@@ -8,27 +8,13 @@
 #include "analyzer/python/parse.h"
 #include "cli/statement_lines.h"
 #include "cli/suppression.h"
+#include "fixer/apply.h"
 
 namespace fullgraph::server {
 
 namespace {
 
 constexpr std::string_view quick_fix_kind = "quickfix";
-
-// "\n" in an edit stands for what ends the file's lines.
-std::string with_line_ends(const Edit& edit) {
-  const std::string_view end = edit.place.source->line_end(edit.place.span.begin);
-  if (end == "\n") return edit.text;
-  std::string out;
-  for (const char c : edit.text) {
-    if (c == '\n') {
-      out += end;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // Edits by file, as a WorkspaceEdit.
 class EditList {
@@ -73,7 +59,7 @@ std::optional<Json> edit_of(const Finding& finding, const std::vector<Edit>& edi
     list.add(path,
              {position_of(source, edit.place.span.begin, abilities.encoding),
               position_of(source, edit.place.span.end, abilities.encoding)},
-             with_line_ends(edit));
+             fixer::with_line_ends(edit.text, source.line_end(edit.place.span.begin)));
   }
   return list.json(converter);
 }

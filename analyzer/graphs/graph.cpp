@@ -156,6 +156,10 @@ Result<Graphs> read(const std::string& path, const std::string& shown) {
   return read_text(path, shown);
 }
 
+bool is_log(Format format) {
+  return format == Format::GraphBreakLog || format == Format::StructuredTrace;
+}
+
 std::string_view name_of(Format format) {
   switch (format) {
     case Format::ExportedProgram:

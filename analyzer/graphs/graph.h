@@ -60,6 +60,8 @@ Result<Format> format_of(const std::string& path, const std::string& shown);
 // such a file, a schema that is not known.
 Result<Graphs> read(const std::string& path, const std::string& shown);
 
+// Does it tell of a run, and hold no graph?
+bool is_log(Format format);
 // "an exported program", "FX text", …
 std::string_view name_of(Format format);
 // What a file of this format cannot show: one sentence, for the report.
