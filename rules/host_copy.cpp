@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view documentation = R"(## What it does
 
 Reports operators of a recorded graph (an exported program, FX text, a TorchScript archive) that copy a tensor to the CPU
-where the author's line asks for that (`.cpu()`, `.to("cpu")`), and `torch.cuda.synchronize()`. In C++: the same in code that `forward` reaches, and calls
-that wait for the device (`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
+where the author's line asks for that (`.cpu()`, `.to("cpu")`), and `torch.cuda.synchronize()`. In C++: the same in
+code that `forward`, the kernel of an operator or the capture of a CUDA graph reaches, and calls that wait for the device (`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
 
 ## Why is this bad?
 
@@ -46,8 +46,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   diagnostic.message =
       named(event.subject, cxx ? "this call" : "the operator") +
       (event.detail == "waits" ? " waits for the device" : " copies a tensor to the host, which waits for the device") +
-      " in the middle of " + (cxx ? "forward" : "the graph") + ", and cannot be captured in a CUDA graph; " +
-      (cxx ? "do it outside of forward" : "do it behind the compiled call");
+      " in the middle of " + (cxx ? region_of(event) : "the graph") + ", and cannot be captured in a CUDA graph; " +
+      (cxx ? "do it outside of that" : "do it behind the compiled call");
   context.report(std::move(diagnostic));
 }
 

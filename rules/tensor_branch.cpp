@@ -66,7 +66,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   if (is_cxx(event)) {
     diagnostic.message = "the branch on " + named(event.subject, "a tensor") +
                          " depends on a tensor's value, so the host waits for the device, and a CUDA graph or a trace "
-                         "cannot hold both sides; use `torch::where`, or decide outside of forward";
+                         "cannot hold both sides; use `torch::where`, or decide outside of " +
+                         region_of(event);
     return context.report(std::move(diagnostic));
   }
   const bool random = event.callee == "random";

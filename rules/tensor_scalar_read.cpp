@@ -67,7 +67,8 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   if (is_cxx(event)) {
     diagnostic.message = named(event.subject, "this call") +
                          " reads a tensor's value on the host, which waits for the device and cannot be captured in a "
-                         "CUDA graph or a trace; keep it a tensor, or read it outside of forward";
+                         "CUDA graph or a trace; keep it a tensor, or read it outside of " +
+                         region_of(event);
     return context.report(std::move(diagnostic));
   }
   const bool floats = event.gb_id == "GB0109";

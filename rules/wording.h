@@ -54,6 +54,19 @@ inline std::string with_detail(const trace::Event& event) {
   return line.empty() ? std::string() : " (" + line + ")";
 }
 
+// Where the code of an event runs, of C++: "forward", "the kernel of the operator", "what the CUDA graph captures".
+inline std::string region_of(const trace::Event& event) {
+  switch (event.region) {
+    case trace::Region::Model:
+      return "forward";
+    case trace::Region::Kernel:
+      return "the operator's kernel";
+    case trace::Region::Capture:
+      return "what the CUDA graph captures";
+  }
+  return {};
+}
+
 // A fact that costs no graph break is never an error, whatever the rule's usual severity is.
 inline Diagnostic begin(const RuleInfo& info, const trace::Event& event, const Context& context) {
   Diagnostic diagnostic = context.diagnostic(info, event);

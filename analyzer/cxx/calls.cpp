@@ -1,5 +1,6 @@
 // Calls: operators, methods of tensors, modules and containers, functions of libtorch and of the project.
 #include <algorithm>
+#include <cctype>
 
 #include "analyzer/cxx/spelling.h"
 #include "analyzer/cxx/translator.h"
@@ -231,7 +232,7 @@ void Translator::call_method(const clang::CXXMemberCallExpr* call, Piece& out) {
   const std::string owner = qualified(method->getParent());
   if (llvm::isa<clang::CXXConversionDecl>(method)) return expression(object, out);
   if (owner == "at::Tensor" || owner == "at::TensorBase") return call_tensor(call, out);
-  if (call_module(call, out) || call_container(call, out)) return;
+  if (call_module(call, out) || call_container(call, out) || call_operator_handle(call, out)) return;
   if (own_definition(method) != nullptr || (is_written(method->getParent()) && method->isPureVirtual())) {
     operand(object, out);
     out << "." << names_.of(method) << "(";
@@ -384,6 +385,37 @@ bool Translator::call_module(const clang::CXXMemberCallExpr* call, Piece& out) {
     out << ")";
   }
   return true;
+}
+
+// C++:     c10::Dispatcher::singleton().findSchemaOrThrow("mine::twice", "").typed<Tensor (Tensor)>().call(x)
+// Python:  torch.ops.mine.twice(x)
+bool Translator::call_operator_handle(const clang::CXXMemberCallExpr* call, Piece& out) {
+  const std::string owner = qualified(call->getMethodDecl()->getParent());
+  const std::string name = call->getMethodDecl()->getNameAsString();
+  if (owner == "c10::Dispatcher" && name == "findSchemaOrThrow" && call->getNumArgs() > 0) {
+    const auto* text = llvm::dyn_cast<clang::StringLiteral>(plain(call->getArg(0)));
+    const std::string schema = text == nullptr ? std::string() : text->getString().str();
+    const std::size_t colons = schema.find("::");
+    const auto is_word = [](const std::string& word) {
+      return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    };
+    if (colons == std::string::npos || !is_word(schema.substr(0, colons)) || !is_word(schema.substr(colons + 2)))
+      return false;
+    out << "torch.ops." << schema.substr(0, colons) << "." << schema.substr(colons + 2);
+    return true;
+  }
+  if (owner == "c10::OperatorHandle" && name == "typed") {
+    expression(object_of(call), out);
+    return true;
+  }
+  if (owner == "c10::TypedOperatorHandle" && name == "call") {
+    expression(object_of(call), out);
+    out << "(";
+    arguments(arguments_of(call), out);
+    out << ")";
+    return true;
+  }
+  return false;
 }
 
 // Containers, smart pointers and optional values of the standard library and of libtorch.

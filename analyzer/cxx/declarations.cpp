@@ -34,11 +34,27 @@ std::string annotation_of(clang::QualType type) {
 
 }  // namespace
 
-void Translator::run(const std::vector<clang::Decl*>& declarations) {
+void Translator::run(const std::vector<clang::Decl*>& declarations, const std::vector<Registration>& registrations) {
   out_.line("import torch");
+  for (const Registration& one : registrations) {
+    if (one.kind != RegistrationKind::Kernel || one.function == nullptr) continue;
+    if (const clang::FunctionDecl* const code = own_definition(one.function)) kernels_.emplace(code, &one);
+  }
   for (const clang::Decl* declaration : declarations) {
     if (is_own(declaration)) declare(declaration);
   }
+  for (const Registration& one : registrations) {
+    if (one.lambda == nullptr) continue;
+    mark_kernel(one);
+    Piece name;
+    lambda(one.lambda, name);
+  }
+}
+
+// @torch.ops.libtorch.kernel("mine::twice", "CUDA")
+void Translator::mark_kernel(const Registration& registration) {
+  out_.line("@" + std::string(kernel_mark) + "(" + python_string(registration.name) + ", " +
+            python_string(registration.key) + ")");
 }
 
 bool Translator::is_own(const clang::Decl* declaration) const {
@@ -197,6 +213,8 @@ void Translator::function(const clang::FunctionDecl* function) {
   if (llvm::isa<clang::CXXMethodDecl>(function) || !function->isThisDeclarationADefinition()) return;
   if (function->isTemplateInstantiation() || own_definition(function) == nullptr || !written_.insert(function).second)
     return;
+  const auto [first, last] = kernels_.equal_range(function);
+  for (auto at = first; at != last; ++at) mark_kernel(*at->second);
   define(function, names_.of(function), "");
 }
 

@@ -109,9 +109,10 @@ class Consumer : public clang::ASTConsumer {
   }
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    Translator translator(context);
-    translator.run(declarations_);
     const clang::SourceManager& sources = context.getSourceManager();
+    const std::vector<Registration> registrations = registrations_in(declarations_, sources);
+    Translator translator(context);
+    translator.run(declarations_, registrations);
     std::set<std::string> files;
     out_.text = translator.result().text();
     for (const TextSpan& span : translator.result().spans()) {
@@ -120,7 +121,7 @@ class Consumer : public clang::ASTConsumer {
       files.insert(place.file);
       out_.spans.push_back({span.begin, span.end, std::move(place), is_without_macros(context, span.range)});
     }
-    for (const Registration& one : registrations_in(declarations_, sources)) {
+    for (const Registration& one : registrations) {
       FilePlace place = place_of(sources, context.getLangOpts(), one.range);
       if (place.line == 0) continue;
       files.insert(place.file);

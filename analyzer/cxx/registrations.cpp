@@ -13,9 +13,11 @@ namespace fullgraph::cxx {
 namespace {
 
 constexpr std::string_view initializer_class = "torch::detail::TorchLibraryInit";  // torch/library.h
+constexpr std::string_view operators_class = "c10::RegisterOperators";          // ATen/core/op_registration
+constexpr std::string_view options_class = "c10::RegisterOperators::Options";
 constexpr std::string_view module_prefix = "pybind11_init_";                       // pybind11/detail/common.h
 
-// What stands in an expression: the first text, the first key of the dispatcher, a function.
+// What stands in an expression: the first text, the first key of the dispatcher, a function or a lambda.
 class Contents : public clang::RecursiveASTVisitor<Contents> {
  public:
   static Contents of(const clang::Expr* expression) {
@@ -39,14 +41,34 @@ class Contents : public clang::RecursiveASTVisitor<Contents> {
     return true;
   }
 
+  bool VisitLambdaExpr(clang::LambdaExpr* found) {
+    if (lambda == nullptr) lambda = found;
+    return true;
+  }
+
   std::optional<std::string> text;
   std::string key;
+  const clang::LambdaExpr* lambda = nullptr;
   const clang::FunctionDecl* function = nullptr;
 };
 
 std::optional<std::string> text_of(const clang::Expr* expression) {
   return Contents::of(expression).text;
 }
+
+// The kernels that options of the older interface hold: `.kernel<…>(DispatchKey::CUDA)`, `.catchAllKernel(…)`.
+class Kernels : public clang::RecursiveASTVisitor<Kernels> {
+ public:
+  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
+    if (call->getMethodDecl() == nullptr) return true;
+    const std::string name = call->getMethodDecl()->getNameAsString();
+    if (name == "kernel" && call->getNumArgs() > 0) keys.push_back(Contents::of(call->getArg(0)).key);
+    if (name == "catchAllKernel") keys.emplace_back();
+    return true;
+  }
+
+  std::vector<std::string> keys;
+};
 
 std::string_view without_schema(std::string_view name) {
   return name.substr(0, name.find('('));
@@ -76,6 +98,8 @@ class Body : public clang::RecursiveASTVisitor<Body> {
     const std::string owner = qualified(method->getParent()), name = method->getNameAsString();
     if (owner == "torch::Library") {
       note_operator(call, name);
+    } else if (owner == operators_class && name == "op") {
+      note_older({call->getArgs(), call->getNumArgs()}, call);
     } else if (owner == "pybind11::module_" && name == "def" && call->getNumArgs() >= 2) {
       note_function(module_of(call->getImplicitObjectArgument()), call->getArg(0), call);
     }
@@ -83,7 +107,9 @@ class Body : public clang::RecursiveASTVisitor<Body> {
   }
 
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* made) {
-    if (qualified(made->getConstructor()->getParent()) == "pybind11::class_" && made->getNumArgs() >= 2)
+    const std::string name = qualified(made->getConstructor()->getParent());
+    if (name == operators_class && made->getNumArgs() >= 2) note_older({made->getArgs(), made->getNumArgs()}, made);
+    if (name == "pybind11::class_" && made->getNumArgs() >= 2)
       note_function(module_of(made->getArg(0)), made->getArg(1), made);
     return true;
   }
@@ -104,7 +130,32 @@ class Body : public clang::RecursiveASTVisitor<Body> {
     const Contents kernel = Contents::of(call->getArg(1));
     // `m.def("twice(…)", {tags…})`: nothing that runs.
     const bool runs = method == "impl" || kernel.function != nullptr || is_callable(call->getArg(1));
-    if (runs) note(RegistrationKind::Kernel, name, kernel.key.empty() ? key_ : kernel.key, call);
+    if (!runs) return;
+    note(RegistrationKind::Kernel, name, kernel.key.empty() ? key_ : kernel.key, call);
+    note_code(kernel);
+  }
+
+  // C++:  static auto registry = torch::RegisterOperators("mine::twice", &twice).op("mine::thrice(Tensor x) -> Tensor",
+  //           torch::RegisterOperators::options().kernel<…>(torch::DispatchKey::CUDA));
+  void note_older(llvm::ArrayRef<const clang::Expr*> arguments, const clang::Expr* call) {
+    const auto text = text_of(arguments[0]);
+    if (!text) return;
+    const std::string name(without_schema(*text));
+    note(RegistrationKind::Schema, name, "", call);
+    const bool given = arguments.size() > 1 && !llvm::isa<clang::CXXDefaultArgExpr>(arguments[1]);
+    if (given && class_name(arguments[1]->getType()) != options_class) {
+      note(RegistrationKind::Kernel, name, "", call);
+      note_code(Contents::of(arguments[1]));
+      return;
+    }
+    Kernels kernels;
+    kernels.TraverseStmt(const_cast<clang::Expr*>(arguments[given ? 1 : 0]));
+    for (std::string& key : kernels.keys) note(RegistrationKind::Kernel, name, std::move(key), call);
+  }
+
+  void note_code(const Contents& kernel) {
+    out_.back().lambda = kernel.lambda;
+    if (kernel.lambda == nullptr) out_.back().function = kernel.function;
   }
 
   static bool is_callable(const clang::Expr* expression) {
@@ -151,7 +202,10 @@ class Declarations {
  private:
   // TORCH_LIBRARY and its like: a static object that is given the namespace, the key and the function that registers.
   void library(const clang::VarDecl* variable) {
-    if (class_name(variable->getType()) != initializer_class || variable->getInit() == nullptr) return;
+    if (variable->getInit() == nullptr) return;
+    const std::string type = class_name(variable->getType());
+    if (type == operators_class) Body("", "", out_).TraverseStmt(const_cast<clang::Expr*>(variable->getInit()));
+    if (type != initializer_class) return;
     const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(plain(variable->getInit()));
     if (made == nullptr || made->getNumArgs() < 4) return;
     const Contents function = Contents::of(made->getArg(1));

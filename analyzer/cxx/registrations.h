@@ -1,4 +1,5 @@
-// What C++ makes known to Python: operators with their kernels (TORCH_LIBRARY) and functions bound with pybind11.
+// What C++ makes known to Python: operators with their kernels (TORCH_LIBRARY, and RegisterOperators, which was there
+// before it) and functions bound with pybind11.
 //
 // Both are done by code that runs when the library is loaded, and so regular that their names can be read off it.
 #pragma once
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/ExprCXX.h"
 
 namespace fullgraph::cxx {
 
@@ -21,6 +23,9 @@ struct Registration {
   std::string name;  // "mine::twice" of an operator, "extension.twice" of a function
   std::string key;   // of a kernel: "CPU", "Meta", …; empty: for whatever calls it
   clang::SourceRange range;
+  // Of a kernel, what runs: a function, or a lambda; null: something else.
+  const clang::FunctionDecl* function = nullptr;
+  const clang::LambdaExpr* lambda = nullptr;
 };
 
 // In the declarations at the top of a translation unit, in order.

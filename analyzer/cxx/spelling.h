@@ -11,6 +11,9 @@ inline constexpr std::string_view unknown = "_unknown";
 
 // What libtorch has and Python has not; the tracer knows it by these names (analyzer/trace/models_cxx.cpp).
 inline constexpr std::string_view saved_data = "torch.ops.libtorch.saved_data";
+inline constexpr std::string_view kernel_mark = "torch.ops.libtorch.kernel";
+inline constexpr std::string_view below_autograd = "torch.ops.libtorch.below_autograd";
+inline constexpr std::string_view captured_block = "torch.ops.libtorch.capture";
 
 // "torch::kCPU" → "\"cpu\"", "c10::nullopt" → "None"; empty for what is no constant of a library.
 std::string library_constant(std::string_view qualified);

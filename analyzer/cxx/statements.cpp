@@ -14,6 +14,11 @@ std::string guard_of(const clang::VarDecl* variable) {
   if (name == "c10::NoGradGuard" || name == "at::NoGradGuard") return "torch.no_grad()";
   if (name == "c10::InferenceMode") return "torch.inference_mode()";
   if (name == "c10::AutoGradMode") return "torch.set_grad_enabled";
+  for (const std::string_view below :
+       {"at::AutoDispatchBelowAutograd", "at::AutoDispatchBelowADInplaceOrView", "at::AutoNonVariableTypeMode",
+        "c10::impl::ExcludeDispatchKeyGuard"}) {
+    if (name == below) return std::string(below_autograd) + "()";
+  }
   return {};
 }
 
@@ -23,6 +28,15 @@ const clang::VarDecl* guard_in(const clang::Stmt* statement) {
                              ? llvm::dyn_cast<clang::VarDecl>(declared->getSingleDecl())
                              : nullptr;
   return variable == nullptr || guard_of(variable).empty() ? nullptr : variable;
+}
+
+// Is it a call of this method of a CUDA graph?
+bool calls_graph(const clang::Stmt* statement, std::string_view method) {
+  const auto* expression = llvm::dyn_cast<clang::Expr>(statement);
+  const auto* call =
+      expression == nullptr ? nullptr : llvm::dyn_cast<clang::CXXMemberCallExpr>(plain(expression));
+  return call != nullptr && call->getMethodDecl() != nullptr &&
+         qualified(call->getMethodDecl()) == "at::cuda::CUDAGraph::" + std::string(method);
 }
 
 // `int i = first` and `i < last` and `++i` of a loop; null where it is another kind of loop.
@@ -83,29 +97,54 @@ void Translator::body(const clang::Stmt* statement_) {
 
 // A guard holds until the end of its block.
 void Translator::block(llvm::ArrayRef<clang::Stmt*> statements) {
-  std::size_t guards = 0;
+  std::size_t open = 0, captures = 0;  // guards and captures around the statement; captures that began after them
   for (const clang::Stmt* one : statements) {
-    const clang::VarDecl* const guard = guard_in(one);
-    if (guard == nullptr) {
+    if (guard(one)) {
+      ++open;
+      captures = 0;
+    } else if (begin_capture(one)) {
+      ++open;
+      ++captures;
+    } else if (captures > 0 && calls_graph(one, "capture_end")) {
+      out_.close();
+      --open;
+      --captures;
+    } else {
       statement(one);
-      continue;
     }
-    Piece head;
-    head << "with " << guard_of(guard);
-    const auto* made = guard->getInit() == nullptr
-                           ? nullptr
-                           : llvm::dyn_cast<clang::CXXConstructExpr>(guard->getInit()->IgnoreImplicit());
-    if (!head.text().ends_with(')')) {
-      head << "(";
-      if (made != nullptr && made->getNumArgs() > 0) expression(made->getArg(0), head);
-      head << ")";
-    }
-    head.stands_for(0, one->getSourceRange());
-    head << ":";
-    out_.open(head);
-    ++guards;
   }
-  for (; guards > 0; --guards) out_.close();
+  for (; open > 0; --open) out_.close();
+}
+
+// Opens the block of a guard.
+bool Translator::guard(const clang::Stmt* statement) {
+  const clang::VarDecl* const variable = guard_in(statement);
+  if (variable == nullptr) return false;
+  Piece head;
+  head << "with " << guard_of(variable);
+  const auto* made = variable->getInit() == nullptr
+                         ? nullptr
+                         : llvm::dyn_cast<clang::CXXConstructExpr>(variable->getInit()->IgnoreImplicit());
+  if (!head.text().ends_with(')')) {
+    head << "(";
+    if (made != nullptr && made->getNumArgs() > 0) expression(made->getArg(0), head);
+    head << ")";
+  }
+  head.stands_for(0, statement->getSourceRange());
+  head << ":";
+  out_.open(head);
+  return true;
+}
+
+// C++:  graph.capture_begin(); … graph.capture_end();
+bool Translator::begin_capture(const clang::Stmt* statement) {
+  if (!calls_graph(statement, "capture_begin")) return false;
+  Piece head;
+  head << "with " << captured_block << "()";
+  head.stands_for(0, statement->getSourceRange());
+  head << ":";
+  out_.open(head);
+  return true;
 }
 
 void Translator::statement(const clang::Stmt* statement) {

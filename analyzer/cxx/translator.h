@@ -7,12 +7,14 @@
 // tensor is called as an operator.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/cxx/names.h"
 #include "analyzer/cxx/python_text.h"
+#include "analyzer/cxx/registrations.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -24,11 +26,13 @@ class Translator {
   explicit Translator(clang::ASTContext& context) : context_(context), sources_(context.getSourceManager()) {}
 
   // The declarations at the top of a translation unit; those of system headers and of precompiled ones are left out.
-  void run(const std::vector<clang::Decl*>& declarations);
+  // What is registered as the kernel of an operator is marked as such.
+  void run(const std::vector<clang::Decl*>& declarations, const std::vector<Registration>& registrations);
   [[nodiscard]] const PythonText& result() const { return out_; }
 
  private:
   // declarations.cpp
+  void mark_kernel(const Registration& registration);
   [[nodiscard]] bool is_own(const clang::Decl* declaration) const;
   void declare(const clang::Decl* declaration);
   void declare_all(const clang::DeclContext* context);
@@ -47,6 +51,8 @@ class Translator {
   // statements.cpp
   void body(const clang::Stmt* statement);
   void block(llvm::ArrayRef<clang::Stmt*> statements);
+  bool guard(const clang::Stmt* statement);
+  bool begin_capture(const clang::Stmt* statement);
   void statement(const clang::Stmt* statement);
   void declaration(const clang::DeclStmt* statement);
   void variable(const clang::VarDecl* variable);
@@ -84,6 +90,7 @@ class Translator {
   bool call_container(const clang::CXXMemberCallExpr* expression, Piece& out);
   bool call_module(const clang::CXXMemberCallExpr* expression, Piece& out);
   void call_function(const clang::CallExpr* expression, const clang::FunctionDecl* function, Piece& out);
+  bool call_operator_handle(const clang::CXXMemberCallExpr* call, Piece& out);
   bool call_library(const clang::CallExpr* expression, const clang::FunctionDecl* function, Piece& out);
   void call_dependent(const clang::CallExpr* expression, Piece& out);
   void arguments(llvm::ArrayRef<const clang::Expr*> arguments, Piece& out);
@@ -99,6 +106,7 @@ class Translator {
   Names names_;
   PythonText out_;
   std::set<const clang::Decl*> written_;
+  std::multimap<const clang::FunctionDecl*, const Registration*> kernels_;  // by the definition of what runs
   unsigned lambdas_ = 0;
   unsigned switches_ = 0;  // around, without a loop between: `break` leaves one of these
 };

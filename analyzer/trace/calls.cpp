@@ -574,6 +574,7 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
     emit(std::move(bypassed));
     policy_ = nullptr;
   }
+  if (!compiled->kernel_of.empty() && compiled->for_autograd) return call_autograd_kernel(compiled, arguments);
   if (frame_->region || force_eager_ || disabled_) return call(compiled->target, arguments);
   auto saved_root = root_;
   auto saved_fullgraph = fullgraph_;
@@ -594,7 +595,9 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
   }
   enter_region_ = true;
   region_serial_ = heap_.serial();
+  region_ = compiled->kernel_of.empty() ? Region::Model : Region::Kernel;
   Value result = call(target, arguments);
+  region_ = Region::Model;
   enter_region_ = false;
   conditions_ = std::move(conditions);
   root_ = saved_root;

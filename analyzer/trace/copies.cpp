@@ -77,11 +77,11 @@ class Reader {
 // What is done to each part of an event, reading and writing. It does not compile once an event has other parts.
 template <class Event, class Do, class DoList>
 void each_part(Event& event, const Do& part, const DoList& list) {
-  auto& [kind, where, function, root, path, condition, unusual, needs_training, needs_grad, traced, gb_id, callee,
-         subject, detail, origin, value, before, checkpoint, related, statements] = event;
+  auto& [kind, where, function, root, path, condition, unusual, needs_training, needs_grad, traced, region, gb_id,
+         callee, subject, detail, origin, value, before, checkpoint, related, statements] = event;
   part(kind), part(where), part(function), part(root);
   list(path, [&](auto& call) { part(call.where), part(call.function); });
-  part(condition), part(unusual), part(needs_training), part(needs_grad), part(traced);
+  part(condition), part(unusual), part(needs_training), part(needs_grad), part(traced), part(region);
   part(gb_id), part(callee), part(subject), part(detail), part(origin), part(value), part(before), part(checkpoint);
   list(related, [&](auto& place) { part(place.where), part(place.message); });
   list(statements, [&](auto& place) { part(place); });

@@ -58,6 +58,8 @@ enum class EventKind : std::uint8_t {
   DanglingHook,         // a hook refers to variables of a function that has returned when it runs
   SavedInput,           // a tensor that an autograd function was given is kept where autograd does not look; `subject`
   OperatorWithoutFake,  // C++ registers an operator for devices alone; `callee`
+  OperatorCallsItself,  // the autograd kernel of an operator calls it through the dispatcher; `callee`
+  RetainedGradient,     // forward asks an intermediate to keep its gradient, which throws without one; `subject`
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients
   Hazard,             // other hazards, told apart by `callee`
@@ -80,6 +82,8 @@ struct Call {
 enum class Origin : std::uint8_t { Unknown, Input, Parameter, Buffer, Intermediate };
 
 enum class Truth : std::uint8_t { No, Yes, Unknown };
+// What a root is the code of: a model, or in C++ the kernel of an operator, or what a CUDA graph captures.
+enum class Region : std::uint8_t { Model, Kernel, Capture };
 
 struct CheckpointFacts {
   enum class Reentrant : std::uint8_t { No, Yes, Absent, Unknown } reentrant = Reentrant::Unknown;
@@ -102,6 +106,7 @@ struct Event {
   bool needs_training = false;  // the condition holds only while training
   bool needs_grad = false;      // the condition holds only while grad mode is on
   bool traced = true;           // in compiled code (else in eager code that was looked at)
+  Region region = Region::Model;
 
   std::string gb_id;    // Dynamo's id, empty when it does not break
   std::string callee;   // qualified name or attribute, by kind

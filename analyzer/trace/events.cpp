@@ -16,6 +16,7 @@ Event Interpreter::event(EventKind kind, Span span) const {
   result.function = frame_->name;
   result.root = root_;
   result.traced = traced();
+  result.region = region_;
   for (const Frame* frame = frame_; frame->caller && frame->region && frame->caller->region; frame = frame->caller) {
     result.path.push_back({{frame->caller->module, frame->call}, std::string(frame->caller->name)});
   }

@@ -195,6 +195,8 @@ class Interpreter {
   const std::string* hooked_ = nullptr;  // … and that body is a hook on the tensor of this name
   const Event* policy_ = nullptr;  // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
+  Region region_ = Region::Model;          // what the root is the code of
+  std::string autograd_kernel_;            // in C++: the operator whose autograd kernel runs, without a guard since
   bool force_eager_ = false;                                            // torch.compiler.set_stance("force_eager")
   const ir::Module* entry_module_ = nullptr;
   bool compile_seen_ = false;      // torch.compile was called by the code of this entry
@@ -443,6 +445,9 @@ class Interpreter {
   // Of C++ that is spelled as Python.
   Value call_cxx(const std::string& name, Arguments& arguments);
   void note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments);
+  Value mark_kernel(const Arguments& arguments);
+  Value call_autograd_kernel(CompiledObject* kernel, Arguments& arguments);
+  Flows run_captured(const ir::Stmt& with, std::size_t item);
   [[nodiscard]] bool in_cxx() const { return frame_->module->recording == ir::Recording::Cxx; }
   void note_cxx_hook(TensorObject* tensor, const Arguments& arguments);
   [[nodiscard]] bool is_parameter_of_frame(Value value) const;

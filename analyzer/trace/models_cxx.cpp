@@ -2,6 +2,7 @@
 // give a call up and go on, so what waits for the device or throws is told as such.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyzer/trace/interpreter.h"
 #include "analyzer/trace/names.h"
@@ -11,11 +12,22 @@ namespace fullgraph::trace {
 namespace {
 
 constexpr std::string_view cuda_runtime = "torch.cuda.runtime.", project_functions = "torch.ops.cxx.",
-                           saved_data = "torch.ops.libtorch.saved_data";
+                           operators = "torch.ops.", saved_data = "torch.ops.libtorch.saved_data",
+                           kernel = "torch.ops.libtorch.kernel", capture = "torch.ops.libtorch.capture",
+                           below_autograd = "torch.ops.libtorch.below_autograd";
 
 // Of CUDA's runtime: what waits until the device has done what was asked for so far.
 constexpr std::array<std::string_view, 6> waiting = {
     "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMalloc", "cudaFree"};
+
+// Kernels by whom the dispatcher gives them to: those that autograd asks; those that a trace or a CUDA graph runs.
+// What runs on CPUs alone may look at its tensors.
+bool is_for_autograd(std::string_view key) {
+  return key.starts_with("Autograd");
+}
+bool is_captured(std::string_view key) {
+  return key.empty() || key == "CUDA" || key == "Meta" || key.starts_with("Composite");
+}
 
 bool is_host(Value device) {
   return device && device->kind == Kind::Str && device->known && as<StrObject>(device)->value == "cpu";
@@ -47,6 +59,49 @@ bool Interpreter::is_parameter_of_frame(Value value) const {
   return false;
 }
 
+// Python:  @torch.ops.libtorch.kernel("mine::twice", "CUDA")
+//          def twice_cuda(x): …
+Value Interpreter::mark_kernel(const Arguments& arguments) {
+  if (arguments.positional.size() < 3) {
+    auto* decorator = heap_.make<PartialObject>(external(std::string(kernel)));
+    decorator->arguments = arguments.positional;
+    return decorator;
+  }
+  const Value name = arguments.positional[0], key = arguments.positional[1], function = arguments.positional[2];
+  if (function->kind != Kind::Function || name->kind != Kind::Str || key->kind != Kind::Str) return function;
+  const std::string_view given = as<StrObject>(key)->value;
+  if (!is_for_autograd(given) && !is_captured(given)) return function;
+  auto* marked = heap_.make<CompiledObject>(function);
+  marked->kernel_of = as<StrObject>(name)->value;
+  marked->for_autograd = is_for_autograd(given);
+  return marked;
+}
+
+Value Interpreter::call_autograd_kernel(CompiledObject* marked, Arguments& arguments) {
+  const std::string outer = std::exchange(autograd_kernel_, marked->kernel_of);
+  Value result = call(marked->target, arguments);
+  autograd_kernel_ = outer;
+  return result;
+}
+
+// Python:  with torch.ops.libtorch.capture(): …
+// What is in it is a root of its own, in the middle of a function that is none.
+Flows Interpreter::run_captured(const ir::Stmt& with, std::size_t item) {
+  if (frame_->region) return run_with(with, item + 1);
+  const bool boundary = std::exchange(frame_->boundary, true);
+  frame_->region = true;
+  frame_->traced = heap_.flag(true);
+  const Region region = std::exchange(region_, Region::Capture);
+  const std::string root = std::exchange(root_, frame_->module->name + "." + std::string(frame_->name));
+  const Flows flows = run_with(with, item + 1);
+  frame_->region = false;
+  frame_->boundary = boundary;
+  frame_->traced = nullptr;
+  region_ = region;
+  root_ = root;
+  return flows;
+}
+
 // Null: as in Python.
 Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
   if (name.starts_with(project_functions)) return heap_.tensor(Origin::Intermediate);
@@ -58,6 +113,19 @@ Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
       if (traced()) emit(std::move(found));
     }
     return heap_.none;
+  }
+  if (name == kernel) return mark_kernel(arguments);
+  if (name == capture) return heap_.make<ContextObject>("capture");
+  if (name == below_autograd) return heap_.make<ContextObject>("below_autograd");
+  if (name.starts_with(operators)) {
+    std::string called = name.substr(operators.size());
+    if (const std::size_t dot = called.find('.'); dot != std::string::npos) called.replace(dot, 1, "::");
+    if (called == autograd_kernel_) {
+      Event found = event(EventKind::OperatorCallsItself, arguments.span);
+      found.callee = called;
+      emit(std::move(found));
+    }
+    return heap_.tensor(Origin::Intermediate);
   }
   if (name.starts_with(cuda_runtime)) {
     const std::string_view function = std::string_view(name).substr(cuda_runtime.size());
@@ -103,6 +171,10 @@ void Interpreter::note_cxx_method(TensorObject* tensor, std::string_view name, c
     report_recorded(EventKind::HostCopy, name, arguments);
   } else if (name == "backward" && in_backward_pass()) {
     report_recorded(EventKind::NestedBackward, name, arguments);
+  } else if (name == "retain_grad" && tensor->origin == Origin::Intermediate) {
+    Event found = event(EventKind::RetainedGradient, arguments.span);
+    found.subject = receiver(arguments.span, name);
+    if (traced() && !found.needs_grad && !found.needs_training) emit(std::move(found));
   } else if (name == "register_hook") {
     note_cxx_hook(tensor, arguments);
   } else if (name == "requires_grad_" && tensor->origin == Origin::Intermediate &&

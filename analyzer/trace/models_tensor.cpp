@@ -470,7 +470,10 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   }
   if (text_name == "requires_grad") {
     if (tensor->requires_grad == Truth::Unknown) return heap_.typed(Kind::Bool);
-    return heap_.boolean(tensor->requires_grad == Truth::Yes);
+    // What C++ has computed needs gradients only where they are on, for which it asks in this way.
+    const bool needs = tensor->requires_grad == Truth::Yes;
+    if (needs && in_cxx() && tensor->origin == Origin::Intermediate) return grad_mode_;
+    return heap_.boolean(needs);
   }
   if (one_of(text_name, {"is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta", "is_nested", "is_xla",
                          "is_mkldnn", "is_xpu", "is_cpu"})) {

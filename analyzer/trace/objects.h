@@ -293,6 +293,8 @@ struct CompiledObject : Object {
   Disabled disabled = Disabled::No;
   std::optional<bool> fullgraph;
   Location where;
+  std::string kernel_of;      // in C++: the operator whose kernel it is
+  bool for_autograd = false;  // … which is what autograd calls
   explicit CompiledObject(Value t) : Object(Kind::Compiled), target(t) {}
 };
 

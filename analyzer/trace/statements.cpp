@@ -580,6 +580,7 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   Value target = heap_.unknown;
   Value saved_grad = grad_mode_;
   bool saved_eager = force_eager_;
+  std::string saved_kernel = autograd_kernel_;
   bool resumable = resumable_context(manager);
   if (manager->kind == Kind::Context) {
     auto* context = as<ContextObject>(manager);
@@ -587,6 +588,8 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
     if (context->name == "enable_grad") grad_mode_ = heap_.yes;
     if (context->name == "set_grad_enabled") grad_mode_ = context->argument ? context->argument : heap_.unknown;
     if (context->name == "force_eager") force_eager_ = true;
+    if (context->name == "capture") return run_captured(stmt, item);
+    if (context->name == "below_autograd") autograd_kernel_.clear();
     target = context->name == "generator" || context->argument == nullptr ? manager : context->argument;
     if (context->name == "generator") target = context->argument ? context->argument : heap_.none;
   } else if (manager->kind == Kind::Instance) {
@@ -622,6 +625,7 @@ Flows Interpreter::run_with(const Stmt& stmt, std::size_t item) {
   if (!resumable) --frame_->unresumable;
   grad_mode_ = saved_grad;
   force_eager_ = saved_eager;
+  autograd_kernel_ = std::move(saved_kernel);
   if (manager->kind == Kind::Instance && class_attribute(as<InstanceObject>(manager)->cls, names::exit)) {
     Value pending = raised_;
     raised_ = nullptr;

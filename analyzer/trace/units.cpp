@@ -16,6 +16,9 @@ ModuleFacts facts_of(const ir::Module& module) {
       names.insert(ir::Symbol::intern(name));
     return names;
   }();
+  // In C++: a block that a CUDA graph captures, a function that is the kernel of an operator.
+  static const ir::Symbol capture = ir::Symbol::intern("capture");
+  const bool cxx = module.recording == ir::Recording::Cxx;
   static const ir::Symbol torch = ir::Symbol::intern("torch"), compile = ir::Symbol::intern("compile");
   ModuleFacts result;
   std::vector<ir::Span> places;
@@ -34,6 +37,7 @@ ModuleFacts facts_of(const ir::Module& module) {
     }
     if ((expr.kind == ir::ExprKind::Attribute || expr.kind == ir::ExprKind::Name) && interesting.contains(expr.name))
       places.push_back(expr.span);
+    if (cxx && expr.kind == ir::ExprKind::Attribute && expr.name == capture) places.push_back(expr.span);
   }
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[i];
@@ -48,6 +52,8 @@ ModuleFacts facts_of(const ir::Module& module) {
     if (function.name == names::forward && function.owner && !function.parent)
       result.roots.push_back({&module, function.owner, &function});
     if (function.name == names::forward && !function.owner && module.recording == ir::Recording::Graph)
+      result.graphs.push_back({static_cast<std::uint32_t>(i)});
+    if (cxx && !function.owner && !function.parent && function.decorators.count > 0)
       result.graphs.push_back({static_cast<std::uint32_t>(i)});
   }
   auto has_forward = [&](ir::ClassId cls) {

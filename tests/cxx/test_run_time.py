@@ -9,6 +9,7 @@ from conftest import ROOT
 from clang_worker import TORCH
 
 SOURCES = sorted((ROOT / "fixtures" / "cxx").glob("*.cpp"))
+SYSTEM = "#include <sys/wait.h>\n#include <unistd.h>\n"
 INCLUDE = re.compile(r"^#include <.+>$", re.MULTILINE)
 
 MAIN = """
@@ -102,6 +103,31 @@ int main() {
     torch::autograd::grad({model->forward(input).sum()}, {input});
     say("own_derivative", model->weight.grad().defined());
   }
+  {
+    retain_grad::Keeps model;
+    model->forward(x);
+    int thrown = 0;
+    torch::NoGradGuard guard;
+    try { model->forward(x); } catch (const c10::Error& error) {
+      thrown = std::string(error.what()).find("requires_grad=False") != std::string::npos;
+    }
+    say("retain_grad", thrown);
+    retain_grad_asked::Keeps()->forward(x);
+    say("retain_grad_asked", 0);
+  }
+  {
+    auto input = torch::ones({1}).requires_grad_(true);
+    calls_below::twice(input).backward();
+    say("calls_below", input.grad().item<double>());
+    if (const pid_t child = fork(); child == 0) {  // the stack overflows
+      calls_itself::twice(input);
+      _exit(0);
+    } else {
+      int status = 0;
+      waitpid(child, &status, 0);
+      say("calls_itself", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    }
+  }
 }
 """
 
@@ -116,7 +142,7 @@ def said(tmp_path_factory) -> dict[str, float]:
         includes |= set(INCLUDE.findall(text))
         spaces.append(f"namespace {path.stem} {{\n{INCLUDE.sub('', text)}}}\n")
     program = folder / "program.cpp"
-    program.write_text("\n".join(sorted(includes | {"#include <iostream>"})) + "\n" + "".join(spaces) + MAIN)
+    program.write_text("\n".join(sorted(includes | {"#include <iostream>"})) + "\n" + SYSTEM + "".join(spaces) + MAIN)
     flags = ["-std=c++20", "-O0", "-w", "-isystem", f"{TORCH}/include",
              "-isystem", f"{TORCH}/include/torch/csrc/api/include"]
     libraries = [f"-L{TORCH}/lib", f"-Wl,-rpath,{TORCH}/lib", "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-lc10"]
@@ -142,6 +168,10 @@ def said(tmp_path_factory) -> dict[str, float]:
         ("hook_captures_others", 0),
         ("saved_data", 0.5 * 3),  # the derivative at the weight as it was is 0.5
         ("saved_for_backward", 1),  # the same change is told
+        ("retain_grad", 1),  # it throws without gradients
+        ("retain_grad_asked", 0),
+        ("calls_itself", 1),  # the stack overflows
+        ("calls_below", 2),
     ],
 )
 def test_claim(said, name, value):
