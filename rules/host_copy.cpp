@@ -11,7 +11,8 @@ constexpr std::string_view documentation = R"(## What it does
 
 Reports operators of a recorded graph (an exported program, FX text, a TorchScript archive) that copy a tensor to the CPU
 where the author's line asks for that (`.cpu()`, `.to("cpu")`), and `torch.cuda.synchronize()`. In C++: the same in
-code that `forward`, the kernel of an operator or the capture of a CUDA graph reaches, and calls that wait for the device (`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
+code that `forward`, the kernel of an operator or the capture of a CUDA graph reaches, and calls that wait for the device
+(`torch::cuda::synchronize`, `cudaStreamSynchronize`, `cudaMalloc`, …).
 
 ## Why is this bad?
 

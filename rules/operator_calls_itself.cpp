@@ -1,5 +1,6 @@
-// FG618: the dispatcher gives a call to the highest kernel that has not been left out. The autograd kernel of an operator
-// that calls the operator again, and leaves nothing out, is given its own call (ATen/core/LegacyTypeDispatch.h).
+// FG618: the dispatcher gives a call to the highest kernel that has not been left out. The autograd kernel of an
+// operator that calls the operator again, and leaves nothing out, is given its own call
+// (ATen/core/LegacyTypeDispatch.h).
 #include <array>
 
 #include "rules/wording.h"
@@ -51,8 +52,8 @@ constexpr std::array events{trace::EventKind::OperatorCallsItself};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = "the autograd kernel of `" + event.callee +
-                       "` calls the operator, which calls the kernel again without end; put "
+  diagnostic.message = "the autograd kernel of " + named(event.callee, "an operator") +
+                       " calls the operator, which calls the kernel again without end; put "
                        "`at::AutoDispatchBelowADInplaceOrView` in front of the call";
   context.report(std::move(diagnostic));
 }

@@ -71,9 +71,8 @@ std::string_view advice(const trace::Event& event) {
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin(info, event, context);
   if (is_cxx(event)) {
-    diagnostic.message =
-        "a tensor is written out in " + region_of(event) +
-        ", for which it is copied to the host in each call; write it outside of that";
+    diagnostic.message = "a tensor is written out in " + region_of(event) +
+                         ", for which it is copied to the host in each call; write it outside of that";
     return context.report(std::move(diagnostic));
   }
   diagnostic.message = named(event.callee.empty() ? event.subject : event.callee, "this call") +

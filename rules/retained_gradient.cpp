@@ -43,9 +43,10 @@ constexpr std::array events{trace::EventKind::RetainedGradient};
 
 void check(const trace::Event& event, const RuleInfo& info, Context& context) {
   Diagnostic diagnostic = begin_hazard(info, event, context);
-  diagnostic.message = "`retain_grad()` of " + named(event.subject, "a tensor") +
-                       " throws when forward runs without gradients; ask `requires_grad()` before, or leave it to whoever "
-                       "reads the gradient";
+  diagnostic.message =
+      "`retain_grad()` of " + named(event.subject, "a tensor") +
+      " throws when forward runs without gradients; ask `requires_grad()` before, or leave it to whoever "
+      "reads the gradient";
   context.report(std::move(diagnostic));
 }
 

@@ -397,7 +397,8 @@ bool Translator::call_operator_handle(const clang::CXXMemberCallExpr* call, Piec
     const std::string schema = text == nullptr ? std::string() : text->getString().str();
     const std::size_t colons = schema.find("::");
     const auto is_word = [](const std::string& word) {
-      return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      return !word.empty() &&
+             std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     };
     if (colons == std::string::npos || !is_word(schema.substr(0, colons)) || !is_word(schema.substr(colons + 2)))
       return false;

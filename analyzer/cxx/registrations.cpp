@@ -13,9 +13,9 @@ namespace fullgraph::cxx {
 namespace {
 
 constexpr std::string_view initializer_class = "torch::detail::TorchLibraryInit";  // torch/library.h
-constexpr std::string_view operators_class = "c10::RegisterOperators";          // ATen/core/op_registration
+constexpr std::string_view operators_class = "c10::RegisterOperators";             // ATen/core/op_registration
 constexpr std::string_view options_class = "c10::RegisterOperators::Options";
-constexpr std::string_view module_prefix = "pybind11_init_";                       // pybind11/detail/common.h
+constexpr std::string_view module_prefix = "pybind11_init_";  // pybind11/detail/common.h
 
 // What stands in an expression: the first text, the first key of the dispatcher, a function or a lambda.
 class Contents : public clang::RecursiveASTVisitor<Contents> {

@@ -14,9 +14,8 @@ std::string guard_of(const clang::VarDecl* variable) {
   if (name == "c10::NoGradGuard" || name == "at::NoGradGuard") return "torch.no_grad()";
   if (name == "c10::InferenceMode") return "torch.inference_mode()";
   if (name == "c10::AutoGradMode") return "torch.set_grad_enabled";
-  for (const std::string_view below :
-       {"at::AutoDispatchBelowAutograd", "at::AutoDispatchBelowADInplaceOrView", "at::AutoNonVariableTypeMode",
-        "c10::impl::ExcludeDispatchKeyGuard"}) {
+  for (const std::string_view below : {"at::AutoDispatchBelowAutograd", "at::AutoDispatchBelowADInplaceOrView",
+                                       "at::AutoNonVariableTypeMode", "c10::impl::ExcludeDispatchKeyGuard"}) {
     if (name == below) return std::string(below_autograd) + "()";
   }
   return {};
@@ -33,8 +32,7 @@ const clang::VarDecl* guard_in(const clang::Stmt* statement) {
 // Is it a call of this method of a CUDA graph?
 bool calls_graph(const clang::Stmt* statement, std::string_view method) {
   const auto* expression = llvm::dyn_cast<clang::Expr>(statement);
-  const auto* call =
-      expression == nullptr ? nullptr : llvm::dyn_cast<clang::CXXMemberCallExpr>(plain(expression));
+  const auto* call = expression == nullptr ? nullptr : llvm::dyn_cast<clang::CXXMemberCallExpr>(plain(expression));
   return call != nullptr && call->getMethodDecl() != nullptr &&
          qualified(call->getMethodDecl()) == "at::cuda::CUDAGraph::" + std::string(method);
 }

@@ -574,7 +574,12 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
     emit(std::move(bypassed));
     policy_ = nullptr;
   }
-  if (!compiled->kernel_of.empty() && compiled->for_autograd) return call_autograd_kernel(compiled, arguments);
+  if (!compiled->kernel_of.empty()) return call_kernel(compiled, arguments);
+  return call_region(compiled, arguments);
+}
+
+// As the root of a compiled region, unless it is called from one.
+Value Interpreter::call_region(CompiledObject* compiled, Arguments& arguments) {
   if (frame_->region || force_eager_ || disabled_) return call(compiled->target, arguments);
   auto saved_root = root_;
   auto saved_fullgraph = fullgraph_;
@@ -595,9 +600,7 @@ Value Interpreter::call_compiled(CompiledObject* compiled, Arguments& arguments)
   }
   enter_region_ = true;
   region_serial_ = heap_.serial();
-  region_ = compiled->kernel_of.empty() ? Region::Model : Region::Kernel;
   Value result = call(target, arguments);
-  region_ = Region::Model;
   enter_region_ = false;
   conditions_ = std::move(conditions);
   root_ = saved_root;

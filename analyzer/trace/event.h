@@ -59,6 +59,7 @@ enum class EventKind : std::uint8_t {
   SavedInput,           // a tensor that an autograd function was given is kept where autograd does not look; `subject`
   OperatorWithoutFake,  // C++ registers an operator for devices alone; `callee`
   OperatorCallsItself,  // the autograd kernel of an operator calls it through the dispatcher; `callee`
+  HiddenAutograd,       // the kernel of an operator for a device has a derivative of its own; `callee`, `subject`
   RetainedGradient,     // forward asks an intermediate to keep its gradient, which throws without one; `subject`
   // training goes silently wrong
   CompileDivergence,  // code under `not is_compiling()` that changes gradients

@@ -195,9 +195,10 @@ class Interpreter {
   const std::string* hooked_ = nullptr;  // … and that body is a hook on the tensor of this name
   const Event* policy_ = nullptr;  // the call of checkpoint(…, context_fn=…) whose function is being run eagerly
   std::vector<std::pair<Registration*, Event>> pending_registrations_;  // reported at the end unless removed
-  Region region_ = Region::Model;          // what the root is the code of
-  std::string autograd_kernel_;            // in C++: the operator whose autograd kernel runs, without a guard since
-  bool force_eager_ = false;                                            // torch.compiler.set_stance("force_eager")
+  Region region_ = Region::Model;                                       // what the root is the code of
+  std::string autograd_kernel_;  // in C++: the operator whose autograd kernel runs, without a guard since
+  std::string device_kernel_;    // … whose kernel for a device runs
+  bool force_eager_ = false;     // torch.compiler.set_stance("force_eager")
   const ir::Module* entry_module_ = nullptr;
   bool compile_seen_ = false;      // torch.compile was called by the code of this entry
   int disabled_ = 0;               // inside a torch.compiler.disable()d call
@@ -309,6 +310,7 @@ class Interpreter {
   Value run_function(FunctionObject* function, Value self, Arguments& arguments);
   Value call_instance(InstanceObject* instance, Arguments& arguments);
   Value call_compiled(CompiledObject* compiled, Arguments& arguments);
+  Value call_region(CompiledObject* compiled, Arguments& arguments);
   Value call_disabled(CompiledObject* disabled, Arguments& arguments);
   Value call_method(Value object, std::string_view name, std::vector<Value> arguments);
   Value call_value(Value callee, std::vector<Value> arguments);
@@ -446,7 +448,8 @@ class Interpreter {
   Value call_cxx(const std::string& name, Arguments& arguments);
   void note_cxx_method(TensorObject* tensor, std::string_view name, const Arguments& arguments);
   Value mark_kernel(const Arguments& arguments);
-  Value call_autograd_kernel(CompiledObject* kernel, Arguments& arguments);
+  Value call_kernel(CompiledObject* kernel, Arguments& arguments);
+  void note_cxx_function(const ClassObject* cls, const Arguments& arguments);
   Flows run_captured(const ir::Stmt& with, std::size_t item);
   [[nodiscard]] bool in_cxx() const { return frame_->module->recording == ir::Recording::Cxx; }
   void note_cxx_hook(TensorObject* tensor, const Arguments& arguments);

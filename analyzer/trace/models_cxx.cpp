@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 6> waiting = {
 bool is_for_autograd(std::string_view key) {
   return key.starts_with("Autograd");
 }
+bool is_device(std::string_view key) {
+  return key == "CPU" || key == "CUDA";
+}
 bool is_captured(std::string_view key) {
   return key.empty() || key == "CUDA" || key == "Meta" || key.starts_with("Composite");
 }
@@ -69,19 +72,31 @@ Value Interpreter::mark_kernel(const Arguments& arguments) {
   }
   const Value name = arguments.positional[0], key = arguments.positional[1], function = arguments.positional[2];
   if (function->kind != Kind::Function || name->kind != Kind::Str || key->kind != Kind::Str) return function;
-  const std::string_view given = as<StrObject>(key)->value;
-  if (!is_for_autograd(given) && !is_captured(given)) return function;
   auto* marked = heap_.make<CompiledObject>(function);
   marked->kernel_of = as<StrObject>(name)->value;
-  marked->for_autograd = is_for_autograd(given);
+  marked->kernel_key = as<StrObject>(key)->value;
   return marked;
 }
 
-Value Interpreter::call_autograd_kernel(CompiledObject* marked, Arguments& arguments) {
-  const std::string outer = std::exchange(autograd_kernel_, marked->kernel_of);
-  Value result = call(marked->target, arguments);
-  autograd_kernel_ = outer;
+Value Interpreter::call_kernel(CompiledObject* marked, Arguments& arguments) {
+  const bool for_autograd = is_for_autograd(marked->kernel_key);
+  std::string& running = for_autograd ? autograd_kernel_ : device_kernel_;
+  const std::string outer = running;
+  if (for_autograd || is_device(marked->kernel_key)) running = marked->kernel_of;
+  const Region region = std::exchange(region_, Region::Kernel);
+  Value result = is_captured(marked->kernel_key) ? call_region(marked, arguments) : call(marked->target, arguments);
+  region_ = region;
+  running = outer;
   return result;
+}
+
+// The autograd function that a kernel applies.
+void Interpreter::note_cxx_function(const ClassObject* cls, const Arguments& arguments) {
+  if (device_kernel_.empty()) return;
+  Event found = event(EventKind::HiddenAutograd, arguments.span);
+  found.callee = device_kernel_;
+  found.subject = cls->name;
+  emit(std::move(found));
 }
 
 // Python:  with torch.ops.libtorch.capture(): …

@@ -257,6 +257,7 @@ Value Interpreter::apply_function(ClassObject* cls, Arguments& arguments) {
   Value forward = class_attribute(cls, names::forward);
   if (!forward) return heap_.tensor(Origin::Intermediate);
   if (forward->kind == Kind::StaticMethod) forward = as<PropertyObject>(forward)->getter;
+  if (in_cxx()) note_cxx_function(cls, arguments);
   const Truth needs = requires_grad_of(arguments);
   bool refused = false;
   const bool both = traced() && needs == Truth::Yes;

@@ -293,8 +293,8 @@ struct CompiledObject : Object {
   Disabled disabled = Disabled::No;
   std::optional<bool> fullgraph;
   Location where;
-  std::string kernel_of;      // in C++: the operator whose kernel it is
-  bool for_autograd = false;  // … which is what autograd calls
+  std::string kernel_of;   // in C++: the operator whose kernel it is
+  std::string kernel_key;  // … and for whom: "CPU", "Autograd"
   explicit CompiledObject(Value t) : Object(Kind::Compiled), target(t) {}
 };
 

@@ -162,7 +162,6 @@ void Interpreter::trace_function_root(const ir::Module& module, ir::FunctionId i
   in_module(module, [&](PyModuleObject* object) {
     Value value = module_attribute(object, module.function(id).name);
     if (!value) return;
-    if (in_cxx() && value->kind != Kind::Compiled) return;  // a kernel for devices of which nothing is asked
     Value target = value;
     if (target->kind == Kind::Compiled) target = as<CompiledObject>(target)->target;
     if (target->kind != Kind::Function) return;

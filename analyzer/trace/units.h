@@ -23,9 +23,9 @@ struct ModuleRoot {
 
 // Syntactic facts about one module that decide what is looked at.
 struct ModuleFacts {
-  bool compiles = false;                                           // mentions torch.compile
-  std::vector<ModuleRoot> roots;                                   // classes with a forward of their own
-  std::vector<ir::FunctionId> graphs;                              // forwards without a class, as `gm.code` has them; kernels
+  bool compiles = false;               // mentions torch.compile
+  std::vector<ModuleRoot> roots;       // classes with a forward of their own
+  std::vector<ir::FunctionId> graphs;  // forwards without a class, as `gm.code` has them; kernels
   std::vector<std::pair<ir::ClassId, const ir::Function*>> heirs;  // methods of classes that may inherit one
   std::unordered_set<ir::Symbol> called;                           // names that are called somewhere
   std::vector<ir::FunctionId> sets_up;  // functions that register hooks, checkpoint or compile

@@ -71,17 +71,52 @@ def test_what_python_says_of_it(tmp_path, said, gone):
     assert found == {one for one in marks() if one[2] not in gone}
 
 
-def test_dynamo_breaks_there(tmp_path):
-    """The real library, built as its setup.py says, under the real Dynamo."""
+# What FG402 says of an operator's kernel that is traced, and FG620 of a kernel for a device.
+KERNELS = """
+import sys
+import torch
+sys.path.insert(0, sys.argv[1])
+import scaling_extension
+try:
+    torch.compile(lambda x: torch.ops.kernels.halves(x), backend="eager", fullgraph=True)(torch.ones(4))
+except torch._dynamo.exc.UserError as error:
+    print("halves", "data-dependent" in str(error))
+for name in ("twice", "composed"):
+    operator = getattr(torch.ops.hidden_autograd, name)
+    for function in (lambda x: operator(x) * 3, torch.compile(lambda x: operator(x) * 3, backend="aot_eager")):
+        x = torch.ones(2, requires_grad=True)
+        function(x).sum().backward()
+        print(name, None if x.grad is None else x.grad.tolist())
+    torch._dynamo.reset()
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The folder of the real library, built as its setup.py says, with two of the fixtures beside it."""
+    out = tmp_path_factory.mktemp("library")
     python = sysconfig.get_paths()["include"]
     flags = ["-std=c++20", "-O0", "-w", "-shared", "-fPIC", "-DTORCH_EXTENSION_NAME=scaling_extension"]
     for folder in (f"{TORCH}/include", f"{TORCH}/include/torch/csrc/api/include", python):
         flags += ["-isystem", folder]
+    for fixture in ("kernels", "hidden_autograd"):
+        flags += ["-include", ROOT / "fixtures" / "cxx" / f"{fixture}.cpp"]
     libraries = [f"-L{TORCH}/lib", f"-Wl,-rpath,{TORCH}/lib", "-ltorch", "-ltorch_cpu", "-ltorch_python", "-lc10"]
-    subprocess.run(["g++", *flags, FOLDER / "ops.cpp", "-o", tmp_path / "scaling_extension.so", *libraries], check=True,
+    subprocess.run(["g++", *flags, FOLDER / "ops.cpp", "-o", out / "scaling_extension.so", *libraries], check=True,
                    timeout=600)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", DYNAMO, tmp_path, FOLDER], check=True, text=True,
+    return out
+
+
+def test_dynamo_breaks_there(library):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", DYNAMO, library, FOLDER], check=True, text=True,
                           capture_output=True, timeout=300)
     breaks = {(int(line), number) for line, number in BREAK.findall(done.stderr)}
     ids = {"FG500": "0090", "FG503": "0007"}
     assert breaks == {(line, ids[code]) for file, line, code in marks() if file == "model.py"}
+
+
+def test_kernels(library):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", KERNELS, library], check=True, text=True,
+                          capture_output=True, timeout=300)
+    assert done.stdout.splitlines() == ["halves True", "twice [6.0, 6.0]", "twice None", "composed [6.0, 6.0]",
+                                        "composed [6.0, 6.0]"]
