@@ -167,6 +167,7 @@ class Look {
       step.function = in_cxx(step.function);
       return !there;
     });
+    finding.ways.clear();  // they are of the text that stands for the source; `path` is moved
     std::erase_if(finding.related, [&](Related& related) {
       auto there = origin(related.place, document);
       if (there) related.place = std::move(*there);

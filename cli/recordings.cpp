@@ -92,6 +92,7 @@ class Look {
       move(related.place, unused);
     }
     finding.roots = {file_.shown};
+    finding.ways.clear();  // they are of the text that nobody wrote; `path` is moved
     if (!modules_.contains(recorded.source.get())) return;
     for (Fix& fix : finding.fixes) {  // of text that nobody wrote
       fix.applicability = Applicability::Display;

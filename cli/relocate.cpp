@@ -7,6 +7,15 @@
 namespace fullgraph::cli {
 namespace {
 
+// Leaves the calls in front of the one at this place; false when there is none.
+bool cut_at(std::vector<PathStep>& calls, const Place& place) {
+  const auto call = std::ranges::find_if(
+      calls, [&](const PathStep& one) { return one.place.source == place.source && one.place.span == place.span; });
+  if (call == calls.end()) return false;
+  calls.erase(call, calls.end());
+  return true;
+}
+
 // Moves the finding to the last call that stands in a linted file; false when there is none.
 bool move_to_call(Diagnostic& finding, const std::function<bool(const std::string&)>& is_linted) {
   auto step = finding.path.rbegin();
@@ -19,6 +28,7 @@ bool move_to_call(Diagnostic& finding, const std::function<bool(const std::strin
   finding.place = step->place;
   finding.function = step->function;
   finding.path.erase(std::prev(step.base()), finding.path.end());
+  std::erase_if(finding.ways, [&](Way& way) { return !cut_at(way.calls, finding.place); });
   finding.fixes.clear();  // edits to an installed package help nobody
   return true;
 }

@@ -18,6 +18,7 @@ std::string render_gitlab(const Report& report);
 std::string render_rdjson(const Report& report);
 std::string render_sarif(const Report& report);
 std::string render_github(const Report& report);
+std::string render_html(const Report& report);
 std::string render_junit(const Report& report);
 std::string render_statistics_json(const Report& report);
 

@@ -13,28 +13,6 @@ namespace {
 constexpr unsigned shown_span_lines = 6;  // of a span of more lines only the first four and the last are shown
 constexpr unsigned lead = 24;             // columns kept before the underlined part of a line that is cut
 
-struct Lines {
-  unsigned first, last;            // with context
-  unsigned span_first, span_last;  // of the span itself
-};
-
-Lines lines_of(const ir::SourceFile& source, ir::Span span, unsigned context) {
-  const unsigned begin = source.position(span.begin).line;
-  unsigned end = source.position(span.end).line;
-  // A span that ends with a line break does not reach into the next line.
-  if (end > begin && source.line_start(end) == span.end) --end;
-  const unsigned first = begin > context ? begin - context : 1;
-  unsigned last = std::min<unsigned>(end + context, source.line_count());
-  // The "line" after the last line break is none.
-  if (last > end && last == source.line_count() && source.line_text(last).empty()) --last;
-  return {first, std::max(last, end), begin, end};
-}
-
-std::string_view without_byte_order_mark(std::string_view line, unsigned number) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return number == 1 && line.starts_with(mark) ? line.substr(mark.size()) : line;
-}
-
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\f") == std::string_view::npos;
 }
@@ -139,12 +117,29 @@ class Writer {
 
 }  // namespace
 
+FrameLines frame_lines(const ir::SourceFile& source, ir::Span span, unsigned context) {
+  const unsigned begin = source.position(span.begin).line;
+  unsigned end = source.position(span.end).line;
+  // A span that ends with a line break does not reach into the next line.
+  if (end > begin && source.line_start(end) == span.end) --end;
+  const unsigned first = begin > context ? begin - context : 1;
+  unsigned last = std::min<unsigned>(end + context, source.line_count());
+  // The "line" after the last line break is none.
+  if (last > end && last == source.line_count() && source.line_text(last).empty()) --last;
+  return {first, std::max(last, end), begin, end};
+}
+
+std::string_view without_byte_order_mark(std::string_view line, unsigned number) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return number == 1 && line.starts_with(mark) ? line.substr(mark.size()) : line;
+}
+
 unsigned gutter_width(const ir::SourceFile& source, ir::Span span, unsigned context) {
-  return static_cast<unsigned>(std::to_string(lines_of(source, span, context).last).size());
+  return static_cast<unsigned>(std::to_string(frame_lines(source, span, context).last).size());
 }
 
 std::string frame(const ir::SourceFile& source, ir::Span span, const FrameOptions& options, const Palette& palette) {
-  const Lines lines = lines_of(source, span, options.context);
+  const FrameLines lines = frame_lines(source, span, options.context);
   Writer writer(options, palette, std::max(options.gutter, gutter_width(source, span, options.context)));
   const unsigned span_lines = lines.span_last - lines.span_first + 1;
 

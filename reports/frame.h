@@ -19,6 +19,16 @@ struct FrameOptions {
 // Columns that a source line may take; what is longer is cut around the underlined part.
 constexpr unsigned frame_width = 120;
 
+// The lines of a frame, counted from 1.
+struct FrameLines {
+  unsigned first, last;            // with context
+  unsigned span_first, span_last;  // of the span itself
+};
+FrameLines frame_lines(const ir::SourceFile& source, ir::Span span, unsigned context);
+
+// A line as it is shown: the mark at the begin of a file is no part of it.
+std::string_view without_byte_order_mark(std::string_view line, unsigned number);
+
 // Columns that line numbers need in the frame of this span.
 unsigned gutter_width(const ir::SourceFile& source, ir::Span span, unsigned context);
 

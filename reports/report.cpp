@@ -12,8 +12,8 @@
 namespace fullgraph::reports {
 namespace {
 
-constexpr std::array<std::string_view, 11> names = {"full",   "concise", "grouped", "json",   "json-lines", "sarif",
-                                                    "github", "gitlab",  "junit",   "pylint", "rdjson"};
+constexpr std::array<std::string_view, 12> names = {"full",   "concise", "grouped", "json",   "json-lines", "sarif",
+                                                    "github", "gitlab",  "junit",   "pylint", "rdjson",     "html"};
 
 std::string plural(std::size_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
@@ -119,6 +119,8 @@ std::string render(const Report& report, Format format, const Style& style) {
       return render_pylint(report);
     case Format::Rdjson:
       return render_rdjson(report);
+    case Format::Html:
+      return render_html(report);
   }
   return {};
 }

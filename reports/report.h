@@ -29,6 +29,7 @@ enum class Format : std::uint8_t {
   Junit,
   Pylint,
   Rdjson,
+  Html,
 };
 
 // The names as `--output-format` takes them, in the order of Format.

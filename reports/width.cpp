@@ -53,7 +53,7 @@ bool in(const std::array<Interval, N>& table, std::uint32_t code_point) {
 }
 
 bool bidirectional(std::uint32_t c) {
-  return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
+  return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C;
 }
 
 struct Decoded {
@@ -68,7 +68,11 @@ Decoded decode(std::string_view text, std::size_t at) {
   unsigned length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
   if (length == 1 || at + length > text.size()) return {0xFFFD, 1};
   std::uint32_t code_point = first & (0xFFu >> (length + 1));
-  for (unsigned i = 1; i < length; ++i) code_point = code_point << 6 | (byte(at + i) & 0x3F);
+  for (unsigned i = 1; i < length; ++i) {
+    // A byte that begins a character takes nothing with it that does not belong to it.
+    if (byte(at + i) >> 6 != 0x2) return {0xFFFD, 1};
+    code_point = code_point << 6 | (byte(at + i) & 0x3F);
+  }
   return {code_point, length};
 }
 

@@ -37,6 +37,12 @@ struct PathStep {
   std::string function;  // qualified name of the calling function
 };
 
+// How one root gets to the finding: the calls, outermost first.
+struct Way {
+  std::string root;
+  std::vector<PathStep> calls;
+};
+
 struct Related {
   Place place;
   std::string message;
@@ -74,6 +80,7 @@ struct Diagnostic {
   std::string url;                 // Dynamo's page, else the rule's
   std::vector<std::string> roots;  // qualified names ("pkg.mod.Model.forward"), sorted
   std::vector<PathStep> path;      // outermost first; from one of the roots
+  std::vector<Way> ways;  // from each root the shortest, sorted by root; roots whose way is not known are left out
   std::vector<Related> related;
   std::vector<Fix> fixes;  // the best first
   Evidence evidence = Evidence::Static;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <thread>
@@ -89,6 +90,7 @@ void absorb_fixes(std::vector<Fix>& into, std::vector<Fix>&& other) {
 }
 
 void absorb(Diagnostic& into, Diagnostic&& other) {
+  std::ranges::move(other.ways, std::back_inserter(into.ways));
   into.severity = std::min(into.severity, other.severity);  // the enumerators go from strongest to weakest
   into.unusual = into.unusual && other.unusual;
   if (weaker(other.condition, into.condition)) into.condition = std::move(other.condition);
@@ -113,6 +115,11 @@ void finish(Diagnostic& diagnostic) {
   std::erase(diagnostic.roots, std::string());
   std::ranges::sort(diagnostic.roots);
   diagnostic.roots.erase(std::ranges::unique(diagnostic.roots).begin(), diagnostic.roots.end());
+  std::ranges::sort(diagnostic.ways, [](const Way& a, const Way& b) {
+    return a.root != b.root ? a.root < b.root : shorter(a.calls, b.calls);
+  });
+  const auto longer = std::ranges::unique(diagnostic.ways, {}, &Way::root);
+  diagnostic.ways.erase(longer.begin(), longer.end());
   std::ranges::stable_sort(diagnostic.related, [](const Related& a, const Related& b) {
     const auto key = [](const Related& r) {
       return std::make_tuple(r.place.source == nullptr ? std::string_view() : std::string_view(r.place.source->path()),
@@ -140,6 +147,7 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   if (!event.root.empty()) out.roots.push_back(event.root);
   out.path.reserve(event.path.size());
   for (const trace::Call& call : event.path) out.path.push_back({place_of(call.where), call.function});
+  if (!event.root.empty()) out.ways.push_back({event.root, out.path});
   out.related.reserve(event.related.size());
   for (const auto& related : event.related) out.related.push_back({place_of(related.where), related.message});
   return out;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "validator/foreign_text.h"
+#include "page/document.h"
 #include "validator/html_parts.h"
 #include "validator/report.h"
 
@@ -14,10 +14,6 @@ extern const std::string_view page_script;
 
 namespace fullgraph::validator {
 namespace {
-
-// Whatever a text may have slipped in: nothing is loaded, and nothing is sent.
-constexpr std::string_view policy =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 std::string counted(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
@@ -135,21 +131,17 @@ std::string case_section(const Case& one, std::size_t index) {
 }  // namespace
 
 std::string render_html(const ValidationResult& result) {
-  std::string out = fmt::format(
-      "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">"
-      "<meta name=viewport content=\"width=device-width, initial-scale=1\"><title>{} · fullgraph validate</title>"
-      "<style>\n{}</style></head><body>",
-      policy, escaped(result.before.empty() ? "Result" : result.before), embedded::page_style);
-  out += page_header(result) + "<main>";
+  std::string out = page_header(result) + "<main>";
   for (const Error& error : result.errors) {
     const std::string place = error.where ? error.where->file + ": " : "";
     out += fmt::format("<div class=failure>{} {}</div>", chip("error", "bad"), escaped(place + error.message));
   }
   for (std::size_t i = 0; i < result.cases.size(); ++i) out += case_section(result.cases[i], i);
-  out += fmt::format("</main><footer>Made by fullgraph {}.</footer><script>\n{}</script></body></html>\n",
-                     escaped(result.version), embedded::page_script);
-  return out;
+  out += fmt::format("</main><footer>Made by fullgraph {}.</footer>", escaped(result.version));
+  return page::document({.title = (result.before.empty() ? "Result" : result.before) + " · fullgraph validate",
+                         .style = embedded::page_style,
+                         .body = out,
+                         .scripts = {embedded::page_script}});
 }
 
 }  // namespace fullgraph::validator

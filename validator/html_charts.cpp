@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
 
 namespace fullgraph::validator {

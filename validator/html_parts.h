@@ -4,9 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "page/foreign_text.h"
 #include "validator/result.h"
 
 namespace fullgraph::validator {
+
+using page::escaped;
 
 std::string chip(std::string_view text, std::string_view kind = "");  // kind: "good", "bad", "warn"
 std::string time_words(double seconds);

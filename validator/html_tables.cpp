@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
 
 namespace fullgraph::validator {

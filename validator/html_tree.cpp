@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "validator/foreign_text.h"
 #include "validator/html_parts.h"
 
 namespace fullgraph::validator {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
-#include "validator/foreign_text.h"
+#include "page/foreign_text.h"
 #include "validator/report.h"
 
 namespace fullgraph::validator {
 namespace {
+
+using page::printable;
 
 struct Paint {
   std::string_view bad, good, dim, bold, reset;

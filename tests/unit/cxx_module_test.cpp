@@ -3,14 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "page/foreign_text.h"
 #include "temporary_folder.h"
 #include "validator/compile_flags.h"
 #include "validator/cxx_module.h"
-#include "validator/foreign_text.h"
 
 namespace {
 
 using namespace fullgraph::validator;
+using fullgraph::page::escaped;
 
 std::string names(std::string_view source) {
   std::string out;

@@ -1,10 +1,4 @@
-"use strict";
-// The page is complete without this: it only switches colours and filters tables.
-const root = document.documentElement;
-document.querySelector(".theme").addEventListener("click", () => {
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-});
+// The page is complete without this: it only filters tables.
 for (const form of document.querySelectorAll(".filter")) {
   form.hidden = false;
   const [search, only] = form.querySelectorAll("input");

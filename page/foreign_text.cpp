@@ -1,11 +1,11 @@
-#include "validator/foreign_text.h"
+#include "page/foreign_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 
-namespace fullgraph::validator {
+namespace fullgraph::page {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
@@ -32,7 +32,8 @@ std::size_t sequence(std::string_view text, std::uint32_t& code) {
 
 bool is_hidden(std::uint32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0) ||
-         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F;
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F ||
+         code == 0x061C;
 }
 
 // Calls `take(bytes, code)` for each character; the bytes are empty for a byte that belongs to none.
@@ -85,4 +86,4 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-}  // namespace fullgraph::validator
+}  // namespace fullgraph::page
