@@ -118,7 +118,7 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
 
   check.option_defaults()->group("Output");
   add_text(check, flags, "--output-format", "output-format", "FORMAT",
-           "full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, pylint or rdjson");
+           "full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, pylint, rdjson or html");
   check.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
   check.add_flag("--statistics", out.statistics, "Print counts by rule instead of findings");
   check.add_flag("--exit-zero", out.exit_zero, "Exit with 0 even if there are findings");

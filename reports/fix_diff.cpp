@@ -106,7 +106,7 @@ Hunk hunk_of(const Region& region) {
   while (head < least && before[head] == after[head]) ++head;
   while (tail < least - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
 
-  const auto first = static_cast<unsigned>(region.first + head);  // that is changed
+  const auto first = static_cast<unsigned>(region.first + head);                 // that is changed
   const auto last = static_cast<unsigned>(region.first + before.size() - tail);  // the line behind the change
   Hunk out{region.source, first, {}};
   const auto is_there = [&](unsigned number) {

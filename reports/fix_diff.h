@@ -1,5 +1,5 @@
-// What a fix changes, as the lines before and after it. For reading: a patch for `git apply` comes from the fixer, which
-// has the files' bytes.
+// What a fix changes, as the lines before and after it. For reading: a patch for `git apply` comes from the fixer,
+// which has the files' bytes.
 #pragma once
 
 #include <string>

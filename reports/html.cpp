@@ -30,8 +30,8 @@ std::string table_without_script(const Report& report) {
       "ways and fixes.</p><div class=scroll><table><tr><th>Place<th>Rule<th>Finding",
       report.findings.size(), report.findings.size() == 1 ? "" : "s");
   for (const Error& error : report.errors) {
-    out += fmt::format("<tr><td>{}<td>error<td>{}", escaped(error.where ? error.where->file : ""),
-                       escaped(error.message));
+    out +=
+        fmt::format("<tr><td>{}<td>error<td>{}", escaped(error.where ? error.where->file : ""), escaped(error.message));
   }
   for (const Diagnostic& finding : report.findings) {
     const Position at = position_of(finding.place);
@@ -47,14 +47,14 @@ std::string table_without_script(const Report& report) {
 std::string render_html(const Report& report) {
   const std::string body = table_without_script(report) + std::string(embedded::report_body) +
                            "<script type=\"application/json\" id=data>" + page_data(report) + "</script>";
-  const std::string title = fmt::format("fullgraph: {} finding{}", report.findings.size(),
-                                        report.findings.size() == 1 ? "" : "s");
-  return page::document({.title = title,
-                         .style = embedded::report_style,
-                         .body = body,
-                         .scripts = {embedded::report_data_script, embedded::report_details_script,
-                                     embedded::report_list_script, embedded::report_tree_script,
-                                     embedded::report_facets_script, embedded::report_main_script}});
+  const std::string title =
+      fmt::format("fullgraph: {} finding{}", report.findings.size(), report.findings.size() == 1 ? "" : "s");
+  return page::document(
+      {.title = title,
+       .style = embedded::report_style,
+       .body = body,
+       .scripts = {embedded::report_data_script, embedded::report_details_script, embedded::report_list_script,
+                   embedded::report_tree_script, embedded::report_facets_script, embedded::report_main_script}});
 }
 
 }  // namespace fullgraph::reports

@@ -107,7 +107,8 @@ class Data {
   Json build() {
     const std::vector<std::string> prints = fullgraph::rules::fingerprints(report_.findings);
     Json findings = Json::array();
-    for (std::size_t i = 0; i < report_.findings.size(); ++i) findings.push_back(finding(report_.findings[i], prints[i]));
+    for (std::size_t i = 0; i < report_.findings.size(); ++i)
+      findings.push_back(finding(report_.findings[i], prints[i]));
     Json errors = Json::array();
     for (const Error& one : report_.errors) errors.push_back(error(one));
     std::size_t fixed = 0;
@@ -186,9 +187,9 @@ class Data {
         call_numbers_.try_emplace({step.place.source.get(), step.place.span.begin, step.function}, calls_.size());
     if (!is_new) return at->second;
     const Position there = position_of(step.place);
-    calls_.push_back({paths_.add(there.file), there.line, functions_.add(step.function),
-                      step.place.source == nullptr ? std::string()
-                                                   : excerpt(*step.place.source, step.place.span, excerpt_width)});
+    calls_.push_back(
+        {paths_.add(there.file), there.line, functions_.add(step.function),
+         step.place.source == nullptr ? std::string() : excerpt(*step.place.source, step.place.span, excerpt_width)});
     return at->second;
   }
 

@@ -21,10 +21,16 @@ const lazy = (properties, summary, fill, open = false) => {
   return out;
 };
 
+// Indentation that all of these lines have. It says nothing, and takes room from what does.
+const indentation = lines => lines.filter(line => line.trim() !== "").map(line => /^[ \t]*/.exec(line)[0])
+  .reduce((a, b) => a === null || a.startsWith(b) ? b : b.startsWith(a) ? a : "", null) || "";
+
 const frame = (rows, kind = "") => {
+  const cut = indentation(rows.filter(row => row.length !== 0).map(row => row.slice(1).join(""))).length;
   const lines = rows.map(row => {
     if (row.length === 0) return el("div", {className: "gap"}, el("span", {className: "gutter"}, "⋮"));
-    const [line, text, marked, rest] = row;
+    const [line, whole, marked, rest] = row;
+    const text = whole.slice(cut);
     return el("div", marked === undefined ? null : {className: "hit"}, el("span", {className: "gutter"}, String(line)),
       el("span", {className: "code"}, text, marked === undefined ? null : el("mark", null, marked), rest || "", "\n"));
   });
@@ -34,9 +40,10 @@ const frame = (rows, kind = "") => {
 const diff = hunks => hunks.map(hunk => {
   if (hunk === null) return el("p", {className: "quiet"}, "… and more places");
   const signs = {"-": "gone", "+": "new"};
+  const cut = 1 + indentation(hunk.lines.map(line => line.slice(1))).length;
   return el("div", {className: "hunk"}, places(hunk.path, hunk.line), el("div", {className: "frame diff", tabIndex: 0, role: "group", ariaLabel: "Change"},
     el("div", null, ...hunk.lines.map(line => el("div", {className: signs[line[0]]},
-      el("span", {className: "gutter"}, line[0] === "-" ? "−" : line[0]), el("span", {className: "code"}, line.slice(1), "\n"))))));
+      el("span", {className: "gutter"}, line[0] === "-" ? "−" : line[0]), el("span", {className: "code"}, line.slice(cut), "\n"))))));
 });
 
 // As much Markdown as the rules' documentation needs.

@@ -288,7 +288,7 @@ def test_timing_goes_to_stderr(check, project):
     assert "trace" in check("--timing", "--output-format", "json").stderr
 
 
-@pytest.mark.parametrize("name", ["full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "pylint", "rdjson"])
+@pytest.mark.parametrize("name", ["full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "pylint", "rdjson", "html"])
 def test_formats_say_the_same_and_are_deterministic(check, project, name):
     (project / "other.py").write_text(BREAKS)
     one, two = check("--output-format", name, "--jobs", "1"), check("--output-format", name, "--jobs", "4")
