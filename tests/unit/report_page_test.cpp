@@ -24,7 +24,7 @@ Edit insertion(const std::shared_ptr<const ir::SourceFile>& file, std::uint32_t 
 // "12\n a\n-b\n+c\n": the first line's number and the lines, hunk by hunk.
 std::string diff_text(std::vector<Edit> edits) {
   std::string out;
-  for (const Hunk& hunk : diff_of({.edits = std::move(edits)})) {
+  for (const Hunk& hunk : diff_of({Applicability::Safe, "do it", std::move(edits)})) {
     out += std::to_string(hunk.line) + "\n";
     for (const DiffLine& line : hunk.lines) out += line.mark + line.text + "\n";
   }
@@ -76,9 +76,9 @@ TEST_CASE("diff of a fix: line ends are no part of lines, and a mark at the begi
 
 TEST_CASE("diff of a fix: edits that do not go together make none") {
   const auto file = samples::source("m.py", "abc\n");
-  CHECK(diff_of({.edits = {edit(file, "ab", ""), edit(file, "bc", "")}}).empty());
-  CHECK(diff_of({.edits = {{{file, {2, 99}}, "x"}}}).empty());
-  CHECK(diff_of({.edits = {{{}, "x"}}}).empty());
+  CHECK(diff_text({edit(file, "ab", ""), edit(file, "bc", "")}).empty());
+  CHECK(diff_text({{{file, {2, 99}}, "x"}}).empty());
+  CHECK(diff_text({{Place{}, "x"}}).empty());
 }
 
 TEST_CASE("data of the page: no text of a source gets out of it") {
@@ -101,7 +101,7 @@ TEST_CASE("data of the page: no text of a source gets out of it") {
 TEST_CASE("data of the page: the marked part of each line") {
   const auto file = samples::source("m.py", "a\nb\nf(数,\n  y)\nc\nd\ne\n");
   CHECK(finding_data(samples::finding(samples::at(file, "数,\n  y")))["frame"] ==
-        json::parse(R"([[1, "a"], [2, "b"], [3, "f(", "数,", ""], [4, "  ", "y", ")"], [5, "c"], [6, "d"]])"));
+        json::parse(R"json([[1, "a"], [2, "b"], [3, "f(", "数,", ""], [4, "  ", "y", ")"], [5, "c"], [6, "d"]])json"));
   // An empty span has a place, too.
   CHECK(finding_data(samples::finding({file, {2, 2}}))["frame"][1] == json::parse(R"([2, "", "", "b"])"));
 }
