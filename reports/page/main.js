@@ -128,7 +128,7 @@ const drawHead = () => {
     report.suppressed ? `${number(report.suppressed)} suppressed` : "", report.baselined ? `${number(report.baselined)} in the baseline` : ""];
   by("about").replaceChildren(aside.filter(Boolean).join(" · "), ...(base ? [el("br"), "Paths are below ", el("code", null, base)] : []));
   by("made").textContent = `Made by fullgraph ${report.version} for torch ${report.torch}.`;
-  by("errors").replaceChildren(...report.errors.map(error => el("div", {className: "failure"}, el("span", {className: "chip bad"}, "not read"), " ",
+  by("errors").replaceChildren(...report.errors.map(error => el("div", {className: "failure"}, el("span", {className: "chip bad"}, "error"), " ",
     error.path === undefined ? null : places(error.path, error.line), " ", ...quoted(error.message))));
 };
 
