@@ -1,4 +1,4 @@
-// The only file that knows CLI11.
+// The command line as CLI11 parses it.
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
@@ -8,10 +8,14 @@
 #include <initializer_list>
 #include <thread>
 
+#include "cli/command_tree.h"
+#include "cli/completion.h"
 #include "cli/config.h"
 #include "cli/files.h"
+#include "cli/manual.h"
 #include "cli/nearest.h"
 #include "cli/validate.h"
+#include "rules/rule.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -491,6 +495,16 @@ Result<bool> is_json(const std::string& format) {
                " (one of: text, json)");
 }
 
+Result<std::string> completion_of(const CommandInfo& tree, const std::string& shell) {
+  RuleNames rules;
+  for (const rules::Rule* rule : rules::all_rules()) rules.emplace_back(rule->info.code, rule->info.summary);
+  if (shell == "bash") return bash_completion(tree, rules);
+  if (shell == "zsh") return zsh_completion(tree, rules);
+  if (shell == "fish") return fish_completion(tree, rules);
+  const Names shells = {"bash", "zsh", "fish"};
+  return usage("no completion for `" + shell + "`" + suggestion(shell, shells) + " (one of: bash, zsh, fish)");
+}
+
 }  // namespace
 
 Result<Command> parse_command_line(std::vector<std::string> arguments, const std::string& working_directory) {
@@ -519,7 +533,15 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
                            ? app.add_subcommand("fix", "Repair, and keep what running the models confirms")
                            : app.add_subcommand("validate", "Run models, and see what holds of findings and repairs");
   add_validate(*validate, validate_flags, *validate_options);
-  if (fix == Fix::No) app.add_subcommand("fix", about_fix);
+  CheckFlags unused_flags;
+  CheckOptions unused;
+  if (fix == Fix::No) {
+    // Never parsed (see resolve_fix); it is there for --help, completions and the manual page.
+    CLI::App* shown = app.add_subcommand("fix", about_fix);
+    add_check(*shown, unused_flags, unused);
+    const std::string about_validation = "Keep what running the models confirms";
+    shown->add_flag("--validate", about_validation)->group("Fixes");
+  }
   CLI::App* rule_command = app.add_subcommand("rule", "Print the documentation of a rule, or list the rules");
   rule_command->add_option("rule", rule, "Code or name")->type_name("RULE");
   rule_command->add_flag("--all", out.all, "All rules");
@@ -539,6 +561,10 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
   server->alias("lsp");
   bool stdio = true;
   server->add_flag("--stdio", stdio, "How it is spoken to; there is no other way yet");
+  std::string shell;
+  CLI::App* completion = app.add_subcommand("completion", "Print the completion script of a shell");
+  completion->add_option("shell", shell, "bash, zsh or fish")->type_name("SHELL")->required();
+  CLI::App* manual = app.add_subcommand("man", "Print the manual page, fullgraph(1)");
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->allow_extras();
   app.allow_extras();
 
@@ -583,6 +609,12 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.kind = Command::Kind::Version;
   } else if (server->parsed()) {
     out.kind = Command::Kind::Server;
+  } else if (completion->parsed()) {
+    auto script = completion_of(tree_of(app), shell);
+    if (!script) return std::unexpected(script.error());
+    out.text = std::move(*script);
+  } else if (manual->parsed()) {
+    out.text = manual_page(tree_of(app), FULLGRAPH_VERSION);
   } else if (app.got_subcommand("clean")) {
     out.kind = Command::Kind::Clean;
   } else {
