@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string>
 #include <thread>
@@ -89,12 +88,22 @@ void absorb_fixes(std::vector<Fix>& into, std::vector<Fix>&& other) {
   }
 }
 
+// Events of one root come one after the other.
+void absorb_ways(std::vector<Way>& into, std::vector<Way>&& other) {
+  for (Way& way : other) {
+    if (into.empty() || into.back().root != way.root) {
+      into.push_back(std::move(way));
+    } else if (shorter(way.calls, into.back().calls)) {
+      into.back() = std::move(way);
+    }
+  }
+}
+
 void absorb(Diagnostic& into, Diagnostic&& other) {
-  std::ranges::move(other.ways, std::back_inserter(into.ways));
   into.severity = std::min(into.severity, other.severity);  // the enumerators go from strongest to weakest
   into.unusual = into.unusual && other.unusual;
   if (weaker(other.condition, into.condition)) into.condition = std::move(other.condition);
-  if (shorter(other.path, into.path)) into.path = std::move(other.path);
+  absorb_ways(into.ways, std::move(other.ways));
   if (weaker(other.message, into.message)) into.message = std::move(other.message);
   if (into.gb_id.empty()) {
     into.gb_id = std::move(other.gb_id);
@@ -115,6 +124,10 @@ void finish(Diagnostic& diagnostic) {
   std::erase(diagnostic.roots, std::string());
   std::ranges::sort(diagnostic.roots);
   diagnostic.roots.erase(std::ranges::unique(diagnostic.roots).begin(), diagnostic.roots.end());
+  const auto shortest =
+      std::ranges::min_element(diagnostic.ways, [](const Way& a, const Way& b) { return shorter(a.calls, b.calls); });
+  if (shortest != diagnostic.ways.end()) diagnostic.path = shortest->calls;
+  std::erase_if(diagnostic.ways, [](const Way& way) { return way.root.empty(); });
   std::ranges::sort(diagnostic.ways, [](const Way& a, const Way& b) {
     return a.root != b.root ? a.root < b.root : shorter(a.calls, b.calls);
   });
@@ -147,7 +160,6 @@ Diagnostic Context::diagnostic(const RuleInfo& info, const trace::Event& event) 
   if (!event.root.empty()) out.roots.push_back(event.root);
   out.path.reserve(event.path.size());
   for (const trace::Call& call : event.path) out.path.push_back({place_of(call.where), call.function});
-  if (!event.root.empty()) out.ways.push_back({event.root, out.path});
   out.related.reserve(event.related.size());
   for (const auto& related : event.related) out.related.push_back({place_of(related.where), related.message});
   return out;
@@ -200,6 +212,8 @@ std::vector<Raw> raw_findings(std::span<const trace::Event> events, const profil
       if (!is_cxx(event) || rule->speaks_of_cxx) rule->check(event, rule->info, context);
     }
     for (Diagnostic& diagnostic : made) {
+      // While findings come together, `path` is among the ways, so that none is copied.
+      diagnostic.ways.push_back({event.root, std::move(diagnostic.path)});
       if (!event.unusual.empty()) diagnostic.message += "; by default it does not: `" + event.unusual + "` is false";
       collected.add(std::move(diagnostic), i);
     }

@@ -69,6 +69,45 @@ def test_ways_come_from_their_roots(page):
                     "speech.model.SpeechModel.forward": ["SpeechModel.forward", "Decoder.forward"]}
 
 
+def test_ways_end_where_a_finding_of_an_installed_package_is_shown(tmp_path):
+    package = tmp_path / "env" / "lib" / "python3.11" / "site-packages" / "marker"
+    package.mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text("home = /usr\n")
+    (package / "__init__.py").write_text("def mark(x):\n    x.requires_grad = True\n    return x\n")
+    (tmp_path / "model.py").write_text("""import marker
+from torch import nn
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return marker.mark(x * 2)
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Other(nn.Module):
+    def forward(self, x):
+        return later(x)
+
+
+def later(x):
+    return marker.mark(x * 3)
+""")
+    data = data_of(run_fullgraph("check", ".", "--output-format", "html", "--python-path", "env", cwd=tmp_path).ok().stdout)
+    [finding] = data["findings"]
+    assert (data["paths"][finding["path"]], finding["line"]) == ("model.py", 7)
+    ways = {data["roots"][root]: [data["calls"][call][1] if call is not None else None for call in calls] for root, *calls in finding["ways"]}
+    # The other one gets into the package by another line.
+    assert ways == {"model.Outer.forward": [16], "model.Other.forward": [None]}
+
+
 def test_without_a_script_there_is_a_table(page, findings):
     table = re.search(r"<noscript>(.*?)</noscript>", page.read_text(), re.S)[1]
     elements = Elements(table)
