@@ -69,13 +69,13 @@ const focusRow = row => {
   row.scrollIntoView({block: "nearest"});
 };
 
-const step = by_ => {
+const step = distance => {
   let all = rows();
   const here = document.activeElement.closest(".item")?.firstElementChild || document.activeElement;
   let at = all.indexOf(here);
-  if (at < 0) at = by_ > 0 ? -1 : 1;
-  if (at + by_ >= all.length && (view === "findings" ? findingList : rootList).more()) all = rows();
-  const next = all[Math.max(0, Math.min(all.length - 1, at + by_))];
+  if (at < 0) at = distance > 0 ? -1 : 1;
+  if (at + distance >= all.length && (view === "findings" ? findingList : rootList).more()) all = rows();
+  const next = all[Math.max(0, Math.min(all.length - 1, at + distance))];
   if (next) focusRow(next);
 };
 
