@@ -36,15 +36,21 @@ class Extension {
   constructor(private readonly output: vscode.OutputChannel) {}
 
   restart(): Promise<void> {
-    this.queue = this.queue.then(async () => {
+    return this.next(async () => {
       await this.stopNow();
       await this.startNow();
     });
-    return this.queue;
   }
 
   stop(): Promise<void> {
-    this.queue = this.queue.then(() => this.stopNow());
+    return this.next(() => this.stopNow());
+  }
+
+  private next(what: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(what).catch((error: unknown) => {
+      // What went wrong once must not keep the next start from being tried.
+      void this.tellProblem(`fullgraph: ${error instanceof Error ? error.message : error}`);
+    });
     return this.queue;
   }
 

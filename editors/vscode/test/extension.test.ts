@@ -97,6 +97,15 @@ test("does not start when it is disabled, and starts when it is enabled", async 
   assert.equal(clients.length, 1);
 });
 
+test("a setting of another type is told, and does not keep later starts from being made", async () => {
+  state.settings = { path: 5 };
+  await activate(context());
+  assert.equal(state.messages.length, 1);
+  state.settings = { path: program(scratch()) };
+  await changed("fullgraph.path");
+  assert.equal(clients.length, 1);
+});
+
 test("a changed setting is told to the server; a changed program is started", async () => {
   state.settings = { path: program(scratch()) };
   await activate(context());
