@@ -18,8 +18,8 @@ set(fullgraph_embed_files_script "${CMAKE_CURRENT_LIST_FILE}")
 
 # fullgraph_embed_files(TARGET NAME GLOB): makes "NAME" (an .inc) includable in TARGET's sources.
 function(fullgraph_embed_files target name glob)
-  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${glob}")
-  set(folder "${CMAKE_BINARY_DIR}/generated/embedded")
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${glob}")
+  set(folder "${PROJECT_BINARY_DIR}/generated/embedded")
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(
     OUTPUT "${folder}/${name}"

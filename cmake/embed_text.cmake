@@ -3,9 +3,9 @@
 # fullgraph_embed_text(TARGET FILE NAME): defines `extern const std::string_view NAME` of namespace fullgraph::embedded in
 # TARGET; who uses it declares it.
 function(fullgraph_embed_text target file name)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${file}")
-  file(READ "${CMAKE_SOURCE_DIR}/${file}" text)
-  set(output "${CMAKE_BINARY_DIR}/generated/embedded/${name}.cpp")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
+  file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
+  set(output "${PROJECT_BINARY_DIR}/generated/embedded/${name}.cpp")
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT [[
 #include <string_view>
 namespace fullgraph::embedded {

@@ -50,9 +50,9 @@ endif()
 
 # fullgraph_rule_table(TARGET FOLDER): makes "rule_table.inc" includable in TARGET's sources.
 function(fullgraph_rule_table target folder)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
-  set(output "${CMAKE_BINARY_DIR}/generated/rule_table.inc")
-  set(script "${CMAKE_SOURCE_DIR}/cmake/rule_table.cmake")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  set(output "${PROJECT_BINARY_DIR}/generated/rule_table.inc")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/rule_table.cmake")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-DSOURCES=${sources}" "-DOUTPUT=${output}" -P "${script}"
@@ -61,6 +61,6 @@ function(fullgraph_rule_table target folder)
   get_target_property(type ${target} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     target_sources(${target} PRIVATE "${output}")
-    target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/generated")
+    target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/generated")
   endif()
 endfunction()

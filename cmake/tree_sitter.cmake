@@ -10,7 +10,7 @@ set(FULLGRAPH_DEPENDENCIES "${cache_home}/fullgraph-build/dependencies" CACHE PA
 set(core "${FULLGRAPH_DEPENDENCIES}/tree_sitter-0.26.1/tree_sitter/core/lib")
 set(grammar "${FULLGRAPH_DEPENDENCIES}/tree-sitter-python-0.25.0/src")
 if(NOT EXISTS "${core}/src/lib.c" OR NOT EXISTS "${grammar}/scanner.c")
-  execute_process(COMMAND "${CMAKE_SOURCE_DIR}/tools/fetch_dependencies" "${FULLGRAPH_DEPENDENCIES}"
+  execute_process(COMMAND "${PROJECT_SOURCE_DIR}/tools/fetch_dependencies" "${FULLGRAPH_DEPENDENCIES}"
                   RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "tools/fetch_dependencies failed: the parser's sources are missing")

@@ -1,5 +1,5 @@
-// FG620: autograd is a key of the dispatcher above the devices. What a kernel for a device does with autograd is seen in
-// eager mode, by accident; compiled code knows of an operator only what is registered for it.
+// FG620: autograd is a key of the dispatcher above the devices. What a kernel for a device does with autograd is seen
+// in eager mode, by accident; compiled code knows of an operator only what is registered for it.
 #include <array>
 
 #include "rules/wording.h"
@@ -55,16 +55,17 @@ void check(const trace::Event& event, const RuleInfo& info, Context& context) {
 
 }  // namespace
 
-extern const Rule hidden_autograd{.info = {.code = "FG620",
-                                           .name = "autograd-in-device-kernel",
-                                           .summary = "A C++ operator's derivative is hidden in its kernel for a device",
-                                           .severity = Severity::Hazard,
-                                           .gb_ids = "",
-                                           .fix = FixAvailability::None,
-                                           .since = "0.1.0",
-                                           .documentation = documentation},
-                                  .events = events,
-                                  .check = check,
-                                  .speaks_of_cxx = true};
+extern const Rule hidden_autograd{
+    .info = {.code = "FG620",
+             .name = "autograd-in-device-kernel",
+             .summary = "A C++ operator's derivative is hidden in its kernel for a device",
+             .severity = Severity::Hazard,
+             .gb_ids = "",
+             .fix = FixAvailability::None,
+             .since = "0.1.0",
+             .documentation = documentation},
+    .events = events,
+    .check = check,
+    .speaks_of_cxx = true};
 
 }  // namespace fullgraph::rules
