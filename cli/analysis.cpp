@@ -106,6 +106,7 @@ Findings Analysis::run(const Texts& texts, unsigned jobs) {
 
   // Rules that are switched off go before comments are looked at, so that no comment counts as needed by them.
   select();
+  if (drop_others_) drop_others();
   set_elsewhere_apart();
   suppress();
   leave_out_unusual();
@@ -355,6 +356,14 @@ void Analysis::merge_cxx() {
     finding.roots = {source(path) != nullptr ? path : cxx_->first};
     found_.list.push_back(std::move(finding));
   }
+}
+
+// What stands in none of the sources belongs to the one that tells of it.
+void Analysis::drop_others() {
+  std::erase_if(found_.list, [this](const Diagnostic& finding) {
+    const std::string& path = finding.place.source->path();
+    return !focus_->contains(source(path) != nullptr ? path : finding.roots.front());
+  });
 }
 
 // Comments and texts are there for sources that were linted only.

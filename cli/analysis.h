@@ -67,6 +67,11 @@ class Analysis {
   void keep(std::function<bool()> cancelled);
   // Only what is in one of these sources, by shown path, is looked for; nothing: all of them.
   void focus(std::optional<std::set<std::string>> shown) { focus_ = std::move(shown); }
+  // The same, and what is found elsewhere on the way goes.
+  void keep_only(std::optional<std::set<std::string>> shown) {
+    focus_ = std::move(shown);
+    drop_others_ = focus_.has_value();
+  }
   // The file on the disk is not what it was.
   void reread(const std::string& path) { stale_.insert(path); }
   // Other sources than those of `before` are looked at now, or other settings hold: what it has read stays read.
@@ -89,6 +94,7 @@ class Analysis {
   void merge_recordings();
   void look_at_cxx_sources(unsigned jobs);
   void merge_cxx();
+  void drop_others();
   void set_elsewhere_apart();
   void leave_out_unusual();
   void drop_fixes_elsewhere(Diagnostic& finding) const;
@@ -118,6 +124,7 @@ class Analysis {
   std::optional<trace::Session> session_;
   std::function<bool()> cancelled_;
   std::optional<std::set<std::string>> focus_;
+  bool drop_others_ = false;
   python::KeptTree kept_tree_;                                       // of the file that was edited last
   std::string kept_tree_of_;                                         // its path
   bool reload_ = false;                                              // sources were added or taken away

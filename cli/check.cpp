@@ -6,12 +6,15 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_set>
 
 #include "cli/analysis.h"
 #include "cli/baseline.h"
+#include "cli/changed_lines.h"
 #include "cli/commands.h"
+#include "cli/deliver.h"
 #include "cli/discovery.h"
 #include "cli/files.h"
 #include "cli/fix.h"
@@ -36,6 +39,7 @@ class Check {
   Result<int> run() {
     // The files come first: they decide which configuration holds for the run as a whole.
     if (auto done = discover_files(); !done) return std::unexpected(done.error());
+    if (auto done = take_shard(); !done) return std::unexpected(done.error());
     if (options_.show_files) return show_files();
     if (options_.show_settings) return show_settings();
 
@@ -44,6 +48,7 @@ class Check {
     timing_.lap("discover");
 
     found_ = analysis_->run(given_texts(), options_.jobs);
+    if (auto done = keep_changed(); !done) return std::unexpected(done.error());
 
     // Repairs, what the baseline accepts left out. They are on the disk before anything is reported.
     if (auto done = read_baseline(); !done) return std::unexpected(done.error());
@@ -59,8 +64,10 @@ class Check {
 
  private:
   [[nodiscard]] bool from_stdin() const { return options_.paths == Names{"-"}; }
-  [[nodiscard]] bool fix_only() const { return options_.diff || settings_.fix_only.value_or(false); }
-  [[nodiscard]] bool fixes() const { return fix_only() || settings_.fix.value_or(false); }
+  // Of a part of the findings nothing is repaired, whatever the configuration says.
+  [[nodiscard]] bool in_part() const { return options_.diff_base || options_.shard; }
+  [[nodiscard]] bool fix_only() const { return !in_part() && (options_.diff || settings_.fix_only.value_or(false)); }
+  [[nodiscard]] bool fixes() const { return fix_only() || (!in_part() && settings_.fix.value_or(false)); }
 
   Result<void> discover_files() {
     if (from_stdin()) return read_stdin();
@@ -94,6 +101,48 @@ class Check {
         excluded(path, settings_, config_->directory))
       return {};
     sources_ = {{path, options_.stdin_filename ? shown_path(path, working_directory_) : name, config_, true}};
+    return {};
+  }
+
+  // Files next to each other stay together: as many as have their part of the bytes.
+  Result<void> take_shard() {
+    if (!options_.shard) return {};
+    if (from_stdin())
+      return std::unexpected(Error{ErrorKind::Usage, "--shard divides files, and there is one source on stdin", {}});
+    std::vector<std::uintmax_t> sizes;
+    std::uintmax_t total = 0, before = 0;
+    for (const SourcePath& source : sources_) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(source.path, error);
+      total += sizes.emplace_back(error ? 1 : size + 1);
+    }
+    own_.emplace();
+    for (std::size_t at = 0; at < sources_.size(); ++at) {
+      const std::uintmax_t part = before * options_.shard->of / total;
+      if (part + 1 == options_.shard->number) own_->insert(sources_[at].shown);
+      before += sizes[at];
+    }
+    std::erase_if(errors_, [&](const Error& error) { return is_of_other_part(error); });
+    return {};
+  }
+
+  [[nodiscard]] bool is_of_other_part(const Error& error) const {
+    return own_ && error.where && !own_->contains(error.where->file) &&
+           std::ranges::find(sources_, error.where->file, &SourcePath::shown) != sources_.end();
+  }
+
+  // --diff-base: what is on other lines goes.
+  Result<void> keep_changed() {
+    if (!options_.diff_base) return {};
+    const std::string folder = from_stdin() ? working_directory_ : common_folder();
+    const auto changed = ChangedLines::since(*options_.diff_base, folder);
+    if (!changed) return std::unexpected(changed.error());
+    const std::size_t left_out = std::erase_if(
+        found_.list, [&](const Diagnostic& finding) { return !changed->touch(finding, working_directory_); });
+    if (left_out > 0) {
+      found_.notes.push_back(fmt::format("{} finding{} on lines that have not changed since {} left out", left_out,
+                                         left_out == 1 ? " is" : "s are", *options_.diff_base));
+    }
     return {};
   }
 
@@ -132,6 +181,7 @@ class Check {
     }
     analysis_ =
         std::make_unique<Analysis>(options_, working_directory_, settings_, sources_, environment_, progress_, timing_);
+    analysis_->keep_only(own_);
     return {};
   }
 
@@ -174,7 +224,7 @@ class Check {
   Result<int> show_diff() {
     errors_.insert(errors_.end(), found_.errors.begin(), found_.errors.end());
     const std::string patch = patch_of(repaired_, working_directory_);
-    if (auto done = deliver(patch); !done) return std::unexpected(done.error());
+    if (auto done = deliver(patch, options_); !done) return std::unexpected(done.error());
     if (settings_.show_fixes.value_or(false)) say(reports::render_repaired(repaired_list(), "Would fix"));
     if (repaired_.repaired.empty()) {
       say("No fixes to make");
@@ -209,7 +259,9 @@ class Check {
     const std::string& file = *settings_.baseline;
     // Entries of files that this run did not look at stay, unless the file is gone.
     std::unordered_set<std::string> linted;
-    for (const SourcePath& source : sources_) linted.insert(source.path);
+    for (const SourcePath& source : sources_) {
+      if (!own_ || own_->contains(source.shown)) linted.insert(source.path);
+    }
     const auto checked = [&](const std::string& path) {
       std::error_code ignored;
       return linted.contains(path) || !std::filesystem::exists(path, ignored);
@@ -235,58 +287,36 @@ class Check {
     return {};
   }
 
-  // To --output-file, or to stdout. Behind a source that was repaired on its way from stdin to stdout: to stderr.
-  Result<void> deliver(const std::string& text) {
-    if (options_.output_file) return write_atomically(*options_.output_file, text);
-    if (options_.quiet >= 2 && !options_.diff) return {};
-    if (from_stdin() && fixes() && !options_.diff) {
-      fmt::print(stderr, "{}", text);
-    } else if (!print(text)) {
-      return std::unexpected(Error{ErrorKind::Io, "cannot write the report to stdout", {}});
-    }
-    return {};
-  }
-
-  reports::Style style_for() const {
-    reports::Style style;
-    const bool to_file = options_.output_file.has_value();
-    const int descriptor = from_stdin() && fixes() ? STDERR_FILENO : STDOUT_FILENO;
-    style.color = to_file ? options_.color == Color::Always : use_color(options_.color, descriptor);
-    style.hyperlinks = style.color && !to_file && is_terminal(descriptor);
-    style.summary = options_.quiet == 0;
-    style.unsafe_fixes = !settings_.unsafe_fixes   ? reports::UnsafeFixes::Hinted
-                         : *settings_.unsafe_fixes ? reports::UnsafeFixes::Made
-                                                   : reports::UnsafeFixes::Ignored;
-    style.show_fixes = settings_.show_fixes.value_or(false);
-    return style;
-  }
+  // Behind a source that was repaired on its way from stdin to stdout, everything else goes to stderr.
+  [[nodiscard]] bool stdout_is_taken() const { return from_stdin() && fixes() && !options_.diff; }
 
   Result<int> report() {
     errors_.insert(errors_.end(), found_.errors.begin(), found_.errors.end());
+    std::erase_if(errors_, [&](const Error& error) { return is_of_other_part(error); });
     reports::Report report;
     report.version = FULLGRAPH_VERSION;
     report.torch_version = environment_.profile->version();
     report.findings = std::move(found_.list);
     report.errors = errors_;
     report.root = working_directory_;
-    report.files = sources_.size();
+    report.files = own_ ? own_->size() : sources_.size();
     report.roots = found_.roots;
     report.suppressed = found_.suppressed;
     report.baselined = baselined_;
     report.repaired = repaired_list();
 
-    const reports::Format format =
-        reports::format_of(settings_.output_format.value_or("full")).value_or(reports::Format::Full);
+    if (options_.shard) report.shard = {options_.shard->number, options_.shard->of};
+
     std::string text;
     if (fix_only()) {
-      if (options_.quiet == 0) text = reports::render_repaired(report.repaired, "Fixed", !style_for().show_fixes);
+      const bool brief = !settings_.show_fixes.value_or(false);
+      if (options_.quiet == 0) text = reports::render_repaired(report.repaired, "Fixed", brief);
     } else {
-      text = options_.statistics ? reports::render_statistics(report, format)
-                                 : reports::render(report, format, style_for());
+      text = render(report, options_, settings_, stdout_is_taken());
     }
     timing_.lap("report");
 
-    if (auto done = deliver(text); !done) return std::unexpected(done.error());
+    if (auto done = deliver(text, options_, stdout_is_taken()); !done) return std::unexpected(done.error());
     if (sources_.empty() && errors_.empty()) say("warning: no Python files under the given paths");
     if (found_.unusual != 0 && !fix_only()) {
       say(fmt::format("note: {} more need{} an argument against its default (--unusual)", found_.unusual,
@@ -301,15 +331,15 @@ class Check {
   int exit_status(const reports::Report& report) const {
     if (!errors_.empty()) return exit_error;
     if (options_.exit_non_zero_on_fix && !report.repaired.empty()) return exit_findings;
-    if (fix_only() || options_.exit_zero) return exit_clean;
-    const bool fails =
-        std::ranges::any_of(report.findings, [](const Diagnostic& d) { return d.severity != Severity::Info; });
-    return fails ? exit_findings : exit_clean;
+    if (fix_only() || options_.exit_zero || !fails(report)) return exit_clean;
+    return exit_findings;
   }
 
   Result<int> show_files() {
     std::string out;
-    for (const SourcePath& source : sources_) out += source.shown + "\n";
+    for (const SourcePath& source : sources_) {
+      if (!own_ || own_->contains(source.shown)) out += source.shown + "\n";
+    }
     print(out);
     for (const Error& error : errors_) print_error(error);
     return errors_.empty() ? exit_clean : exit_error;
@@ -329,6 +359,7 @@ class Check {
   const Config* config_ = nullptr;  // of the run as a whole
   Settings settings_;               // its values with the flags on top
   std::vector<SourcePath> sources_;
+  std::optional<std::set<std::string>> own_;  // of a part: what it reports about, by shown path
   std::string stdin_text_;
   std::vector<Error> errors_;
   Environment environment_;

@@ -11,8 +11,8 @@
 
 #include "cli/cxx_sources.h"
 #include "cli/files.h"
+#include "cli/git.h"
 #include "cli/glob.h"
-#include "validator/process.h"
 
 namespace fullgraph::cli {
 namespace {
@@ -148,22 +148,7 @@ class Finder {
     return walk(folder);
   }
 
-  // What git prints; nothing when it fails. Variables whose names begin with "GIT_" are not handed on: inside a git
-  // hook they would point git at another repository.
-  static std::optional<std::string> run_git(const std::string& folder, const std::vector<std::string>& arguments) {
-    validator::Command command;
-    command.arguments = {"git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", folder};
-    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-    command.unset = {"GIT_*"};
-    command.errors = validator::Stderr::Discarded;
-    auto done = validator::run(command);
-    if (!done || done->end != validator::End::Exited || done->status != 0) return std::nullopt;
-    return std::move(done->output);
-  }
-
-  // What git tracks or would track below `folder`, relative to it. Nothing: ask the file system. `fsmonitor` is
-  // switched off because it names a program that git would start; a repository of another owner is read all the same,
-  // since nothing in it is run.
+  // What git tracks or would track below `folder`, relative to it. Nothing: ask the file system.
   std::optional<std::vector<std::string>> list_with_git(const std::string& folder) {
     const auto listing = run_git(folder, {"ls-files", "-co", "--exclude-standard", "-z"});
     if (!listing) return std::nullopt;

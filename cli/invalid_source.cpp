@@ -1,6 +1,7 @@
 #include "cli/invalid_source.h"
 
 #include "cli/files.h"
+#include "reports/position.h"
 #include "rules/rule.h"
 
 namespace fullgraph::cli {
@@ -40,24 +41,6 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-// The byte offset of a place; the end of the line when it has fewer columns.
-std::uint32_t offset_of(const ir::SourceFile& source, unsigned line, unsigned column) {
-  if (line == 0) return 0;
-  line = std::min<unsigned>(line, source.line_count());
-  std::uint32_t offset = source.line_start(line);
-  std::string_view rest = source.line_text(line);
-  if (line == 1 && rest.starts_with("\xEF\xBB\xBF")) {
-    rest.remove_prefix(3);
-    offset += 3;
-  }
-  for (; column > 1 && !rest.empty(); --column) {
-    const std::size_t length = std::max<std::size_t>(1, character_length(rest));
-    rest.remove_prefix(length);
-    offset += static_cast<std::uint32_t>(length);
-  }
-  return offset;
-}
-
 }  // namespace
 
 std::string replace_invalid(std::string_view bytes) {
@@ -83,7 +66,7 @@ Diagnostic unreadable_text(const python::Program::File& file) {
   const auto bytes = read_file(file.path);
   auto source = std::make_shared<const ir::SourceFile>(file.shown, bytes ? replace_invalid(*bytes) : std::string());
   ir::Span span;
-  if (file.error.where) span.begin = offset_of(*source, file.error.where->line, file.error.where->column);
+  if (file.error.where) span.begin = reports::offset_of(*source, {file.error.where->line, file.error.where->column});
   span.end = span.begin;
   const std::string_view rest = source->text().substr(std::min<std::size_t>(span.begin, source->text().size()));
   if (!rest.empty() && rest[0] != '\n' && rest[0] != '\r') {

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/fix_validated.h"
+#include "cli/merge.h"
 #include "cli/validate.h"
 #include "server/server.h"
 
@@ -48,6 +49,8 @@ int run(int argc, char** argv) {
       return show_version(*command);
     case Command::Kind::Clean:
       return exit_clean;  // nothing is cached yet
+    case Command::Kind::Merge:
+      return merge(command->files, command->check, working_directory);
     case Command::Kind::Server:
 #ifdef FULLGRAPH_MIMALLOC
       // A server makes copies of itself all the time, and that takes time for each page.

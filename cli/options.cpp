@@ -32,7 +32,7 @@ struct CheckFlags {
   std::string color = "auto";
   std::string jobs = "0";
   std::optional<bool> force_exclude, respect_gitignore, fullgraph, fix, fix_only, unsafe_fixes, show_fixes, unusual;
-  std::string output_file, stdin_filename;
+  std::string output_file, stdin_filename, diff_base, shard;
 };
 
 // A flag that takes a list: repeatable, and its values may be separated by commas.
@@ -57,6 +57,17 @@ void add_switch(CLI::App& app, std::optional<bool>& into, const std::string& nam
   app.add_flag_function(
          "--" + name + ",!--no-" + name, [&into](std::int64_t count) { into = count > 0; }, help)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+// How a report is delivered, whoever made it.
+void add_output(CLI::App& command, CheckFlags& flags, CheckOptions& out) {
+  add_text(command, flags, "--output-format", "output-format", "FORMAT",
+           "full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, pylint, rdjson or html");
+  command.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
+  command.add_flag("--statistics", out.statistics, "Print counts by rule instead of findings");
+  command.add_flag("--exit-zero", out.exit_zero, "Exit with 0 even if there are findings");
+  command.add_option("--color", flags.color, "auto, always or never")->type_name("WHEN");
+  command.add_flag("-q,--quiet", out.quiet, "No closing line; twice: nothing but errors");
 }
 
 void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
@@ -106,6 +117,14 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
   add_switch(check, flags.force_exclude, "force-exclude", "Apply exclusions to files given by name, too");
   add_switch(check, flags.respect_gitignore, "respect-gitignore", "Leave out what git ignores (default)");
   check.add_option("--stdin-filename", flags.stdin_filename, "The name of the source on stdin")->type_name("FILE");
+  check
+      .add_option("--diff-base", flags.diff_base,
+                  "Report only what is on lines that changed since this revision of git")
+      ->type_name("REV");
+  check
+      .add_option("--shard", flags.shard,
+                  "Report only the Kth of N parts of the files; `fullgraph merge` joins the parts")
+      ->type_name("K/N");
   check.add_flag("--show-files", out.show_files, "List the files that would be linted, and stop");
 
   check.option_defaults()->group("Configuration");
@@ -121,16 +140,15 @@ void add_check(CLI::App& check, CheckFlags& flags, CheckOptions& out) {
   check.add_flag("--prune-baseline", out.prune_baseline, "Remove what is not found any more from the baseline file");
 
   check.option_defaults()->group("Output");
-  add_text(check, flags, "--output-format", "output-format", "FORMAT",
-           "full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, pylint, rdjson or html");
-  check.add_option("-o,--output-file", flags.output_file, "Write the report to this file")->type_name("FILE");
-  check.add_flag("--statistics", out.statistics, "Print counts by rule instead of findings");
-  check.add_flag("--exit-zero", out.exit_zero, "Exit with 0 even if there are findings");
-  check.add_option("--color", flags.color, "auto, always or never")->type_name("WHEN");
-  check.add_flag("-q,--quiet", out.quiet, "No closing line; twice: nothing but errors");
+  add_output(check, flags, out);
   check.add_flag("-v,--verbose", out.verbose, "Say what is being done");
   check.add_flag("--timing", out.timing, "Print how long each phase took");
   check.add_flag("!--no-progress,--progress", out.progress, "Show a progress bar on a terminal (default)");
+}
+
+void add_merge(CLI::App& merge, CheckFlags& flags, Command& out) {
+  merge.add_option("files", out.files, "Reports in JSON (check --output-format json)")->type_name("FILE")->required();
+  add_output(merge, flags, out.check);
 }
 
 // What flags of `validate` leave behind besides ValidateOptions.
@@ -252,6 +270,24 @@ Result<void> take_config(CheckOptions& out, const std::string& text, const std::
   return {};
 }
 
+Result<unsigned> number_of(const std::string& flag, const std::string& text, unsigned least) {
+  unsigned out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || out < least)
+    return usage(fmt::format("{}: `{}` is no whole number from {} on", flag, text, least));
+  return out;
+}
+
+Result<Shard> shard_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string::npos) {
+    const auto number = number_of("--shard", text.substr(0, slash), 1);
+    const auto of = number_of("--shard", text.substr(slash + 1), 1);
+    if (number && of && *number <= *of) return Shard{*number, *of};
+  }
+  return usage("--shard: `" + text + "` is not K/N with K from 1 to N");
+}
+
 Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::string& working_directory) {
   for (const std::string& config : flags.configs) {
     if (auto done = take_config(out, config, working_directory); !done) return done;
@@ -297,6 +333,21 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
   out.jobs = static_cast<unsigned>(std::stoul(flags.jobs));
   if (out.jobs == 0) out.jobs = std::max(1u, std::thread::hardware_concurrency());
 
+  if (!flags.diff_base.empty()) out.diff_base = flags.diff_base;
+  if (!flags.shard.empty()) {
+    const auto shard = shard_of(flags.shard);
+    if (!shard) return std::unexpected(shard.error());
+    out.shard = *shard;
+  }
+  if (out.diff_base || out.shard) {
+    const std::string flag = out.diff_base ? "--diff-base" : "--shard";
+    const bool fixes = out.flags.fix.value_or(false) || out.flags.fix_only.value_or(false) || out.diff;
+    if (fixes)
+      return usage(flag + " reports a part of the findings, and no part is repaired: leave out the flags of fixes");
+    if (out.update_baseline || out.prune_baseline)
+      return usage(flag + " and changes of the baseline exclude each other");
+  }
+
   if ((out.update_baseline || out.prune_baseline) && out.update_baseline == out.prune_baseline) {
     return usage("--update-baseline and --prune-baseline exclude each other");
   }
@@ -305,14 +356,6 @@ Result<void> finish(CheckOptions& out, const CheckFlags& flags, const std::strin
   if (has_stdin && out.paths.size() != 1) return usage("`-` cannot be combined with other paths");
   if (out.stdin_filename && !has_stdin) return usage("--stdin-filename needs the path `-`");
   return {};
-}
-
-Result<unsigned> number_of(const std::string& flag, const std::string& text, unsigned least) {
-  unsigned out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < least)
-    return usage(fmt::format("{}: `{}` is no whole number from {} on", flag, text, least));
-  return out;
 }
 
 // "1.5" in seconds.
@@ -333,16 +376,6 @@ Result<std::uint64_t> bytes_of(const std::string& flag, const std::string& text)
   if (error != std::errc() || unit.size() > 1 || power == std::string_view::npos || !(out > 0))
     return usage(flag + ": `" + text + "` is no size (as 512M or 8G)");
   return static_cast<std::uint64_t>(out * static_cast<double>(std::uint64_t{1} << (10 * power)));
-}
-
-Result<Shard> shard_of(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string::npos) {
-    const auto number = number_of("--shard", text.substr(0, slash), 1);
-    const auto of = number_of("--shard", text.substr(slash + 1), 1);
-    if (number && of && *number <= *of) return Shard{*number, *of};
-  }
-  return usage("--shard: `" + text + "` is not K/N with K from 1 to N");
 }
 
 Result<void> all_of(const std::string& flag, const Names& given, const Names& allowed) {
@@ -557,6 +590,8 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     command->add_option("--output-format", format, "text or json")->type_name("FORMAT");
   }
   app.add_subcommand("clean", "Remove caches");
+  CLI::App* merge = app.add_subcommand("merge", "Join the reports of `check --shard` into one");
+  add_merge(*merge, flags, out);
   CLI::App* server = app.add_subcommand("server", "Serve an editor: the Language Server Protocol on stdin and stdout");
   server->alias("lsp");
   bool stdio = true;
@@ -615,6 +650,9 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.text = std::move(*script);
   } else if (manual->parsed()) {
     out.text = manual_page(tree_of(app), FULLGRAPH_VERSION);
+  } else if (merge->parsed()) {
+    out.kind = Command::Kind::Merge;
+    if (auto done = finish(out.check, flags, working_directory); !done) return std::unexpected(done.error());
   } else if (app.got_subcommand("clean")) {
     out.kind = Command::Kind::Clean;
   } else {

@@ -12,6 +12,11 @@
 
 namespace fullgraph::cli {
 
+// "K/N" on the command line: this run does the Kth of N parts.
+struct Shard {
+  unsigned number = 1, of = 1;
+};
+
 struct CheckOptions {
   std::vector<std::string> paths;          // "-": stdin
   std::optional<std::string> config_file;  // --config FILE
@@ -31,6 +36,8 @@ struct CheckOptions {
   bool error_on_warning = false;
   bool update_baseline = false;
   bool prune_baseline = false;
+  std::optional<std::string> diff_base;  // revision: only findings on lines that changed since
+  std::optional<Shard> shard;
   bool show_files = false;
   bool show_settings = false;
   bool timing = false;
@@ -50,6 +57,7 @@ struct Command {
     Dump,
     Version,
     Clean,
+    Merge,
     Server,
     Print
   } kind = Kind::Print;
@@ -60,6 +68,7 @@ struct Command {
   bool coverage = false;            // rule --coverage
   bool json = false;                // rule, config, version: --output-format json
   std::string file;                 // dump
+  std::vector<std::string> files;   // merge
   bool dump_text = false;           // dump --text
   std::string text;                 // Print: --help and --version
 };

@@ -15,11 +15,6 @@
 
 namespace fullgraph::cli {
 
-// Shards of a list of cases, "K/N" on the command line: this run takes every Nth, beginning with the Kth.
-struct Shard {
-  unsigned number = 1, of = 1;
-};
-
 struct ValidateOptions {
   // What is run. Archives and C++ sources are named as paths, Python models by --entry, --transformers or the
   // configuration.

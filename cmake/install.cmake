@@ -52,13 +52,13 @@ install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PAT
 
 # ---- the analyser as libraries
 set(libraries fullgraph_options fullgraph_ir fullgraph_python fullgraph_graphs fullgraph_profile fullgraph_trace
-    fullgraph_rules fullgraph_reports fullgraph_fixer tree_sitter tree_sitter_python)
+    fullgraph_rules fullgraph_page fullgraph_reports fullgraph_fixer tree_sitter tree_sitter_python)
 foreach(library IN LISTS libraries)
   string(REPLACE "fullgraph_" "" name "${library}")
   set_target_properties(${library} PROPERTIES EXPORT_NAME "${name}")
 endforeach()
 install(TARGETS ${libraries} EXPORT fullgraph ARCHIVE DESTINATION "${private_libraries}")
-foreach(folder analyzer/ir analyzer/python analyzer/graphs analyzer/profile analyzer/trace rules reports fixer)
+foreach(folder analyzer/ir analyzer/python analyzer/graphs analyzer/profile analyzer/trace rules page reports fixer)
   file(GLOB headers CONFIGURE_DEPENDS "${folder}/*.h")
   install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/fullgraph/${folder}")
 endforeach()

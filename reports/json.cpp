@@ -24,6 +24,16 @@ Json range_of(const Place& place) {
       {"file", p.file}, {"line", p.line}, {"column", p.column}, {"end_line", p.end_line}, {"end_column", p.end_column}};
 }
 
+Json steps_of(const std::vector<PathStep>& path) {
+  Json out = Json::array();
+  for (const PathStep& step : path) {
+    Json entry = range_of(step.place);
+    entry["function"] = step.function;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 Json fix_of(const Fix& fix) {
   Json edits = Json::array();
   for (const Edit& edit : fix.edits) {
@@ -46,11 +56,7 @@ Json finding_of(const Diagnostic& finding, const std::string& fingerprint) {
   out["gb_id"] = finding.gb_id;
   out["url"] = finding.url;
   out["roots"] = finding.roots;
-  out["path"] = Json::array();
-  for (const PathStep& step : finding.path) {
-    const Position p = position_of(step.place);
-    out["path"].push_back({{"file", p.file}, {"line", p.line}, {"function", step.function}});
-  }
+  out["path"] = steps_of(finding.path);
   out["fixes"] = Json::array();
   for (const Fix& fix : finding.fixes) out["fixes"].push_back(fix_of(fix));
   out["related"] = Json::array();
@@ -133,11 +139,16 @@ std::string render_json(const Report& report) {
   Json out = {{"schema", 1}, {"version", report.version}, {"torch_version", report.torch_version}};
   out["findings"] = Json::array();
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    out["findings"].push_back(finding_of(report.findings[i], prints[i]));
+    Json& entry = out["findings"].emplace_back(finding_of(report.findings[i], prints[i]));
+    if (!report.shard) continue;
+    // What a page of all parts needs besides.
+    Json& ways = entry["ways"] = Json::array();
+    for (const Way& way : report.findings[i].ways) ways.push_back({{"root", way.root}, {"calls", steps_of(way.calls)}});
   }
   out["errors"] = Json::array();
   for (const Error& error : report.errors) out["errors"].push_back(error_of(error));
   out["summary"] = summary_of(report);
+  if (report.shard) out["shard"] = {{"number", report.shard->first}, {"of", report.shard->second}};
   return text_of(out, 2) + "\n";
 }
 

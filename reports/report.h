@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ir/error.h"
@@ -52,7 +53,8 @@ struct Report {
   std::size_t roots = 0;  // traced
   std::size_t suppressed = 0;
   std::size_t baselined = 0;
-  std::vector<Repaired> repaired;  // sorted by file and code; not among `findings`
+  std::vector<Repaired> repaired;                           // sorted by file and code; not among `findings`
+  std::optional<std::pair<unsigned, unsigned>> shard = {};  // which of how many parts of a run; nothing: all of it
 };
 
 enum class UnsafeFixes : std::uint8_t {

@@ -160,7 +160,12 @@ TEST_CASE("json: one object with exactly the documented keys") {
   CHECK(finding["condition"] == "training");
   CHECK(finding["gb_id"] == "GB0206");
   CHECK(finding["roots"] == json::array({"pkg.m.Model.forward"}));
-  CHECK(finding["path"] == json::array({{{"file", "pkg/m.py"}, {"line", 3}, {"function", "Model.forward"}}}));
+  CHECK(finding["path"] == json::array({{{"file", "pkg/m.py"},
+                                         {"line", 3},
+                                         {"column", 5},
+                                         {"end_line", 3},
+                                         {"end_column", 13},
+                                         {"function", "Model.forward"}}}));
   CHECK(finding["fixes"][0]["applicability"] == "unsafe");
   CHECK(
       finding["fixes"][0]["edits"][0] ==
