@@ -95,9 +95,9 @@ Result<ChangedLines> ChangedLines::since(const std::string& revision, const std:
   auto top = run_git(folder, {"rev-parse", "--show-toplevel"});
   if (!top) return failed(top.error());
   while (top->ends_with('\n')) top->pop_back();
-  const auto patch = run_git(*top, {"diff", "--merge-base", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-                                    "--no-relative", "--find-renames", "--ignore-submodules", "--src-prefix=a/",
-                                    "--dst-prefix=b/", "--end-of-options", revision, "--"});
+  const auto patch = run_git(*top, {"diff", "--merge-base", "--unified=0", "--no-color", "--no-ext-diff",
+                                    "--no-textconv", "--no-relative", "--find-renames", "--ignore-submodules",
+                                    "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", revision, "--"});
   if (!patch) return failed(patch.error());
   ChangedLines out = of_patch(*patch, *top);
   const auto untracked = run_git(*top, {"ls-files", "--others", "--exclude-standard", "-z"});
@@ -115,7 +115,8 @@ bool ChangedLines::touch(const Diagnostic& finding, const std::string& working_d
   const ir::SourceFile& source = *finding.place.source;
   const auto found = lines_.find(canonical(absolute_path(source.path(), working_directory)));
   if (found == lines_.end()) return false;
-  const unsigned first = source.position(finding.place.span.begin).line, last = source.position(finding.place.span.end).line;
+  const unsigned first = source.position(finding.place.span.begin).line,
+                 last = source.position(finding.place.span.end).line;
   return std::ranges::any_of(found->second,
                              [&](const Range& range) { return range.first <= last && first <= range.second; });
 }

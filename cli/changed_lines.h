@@ -27,7 +27,7 @@ class ChangedLines {
   [[nodiscard]] bool touch(const Diagnostic& finding, const std::string& working_directory) const;
 
  private:
-  using Range = std::pair<unsigned, unsigned>;      // first and last line
+  using Range = std::pair<unsigned, unsigned>;       // first and last line
   std::map<std::string, std::vector<Range>> lines_;  // by absolute path
 };
 

@@ -8,8 +8,8 @@
 
 namespace fullgraph::cli {
 
-// What git prints. Error (Io): there is no git, or what it says went wrong. Variables whose names begin with "GIT_" are not
-// handed on: inside a git hook they would point git at another repository.
+// What git prints. Error (Io): there is no git, or what it says went wrong. Variables whose names begin with "GIT_" are
+// not handed on: inside a git hook they would point git at another repository.
 Result<std::string> run_git(const std::string& folder, const std::vector<std::string>& arguments);
 
 }  // namespace fullgraph::cli

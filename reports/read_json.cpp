@@ -106,7 +106,8 @@ class Reader {
     out.url = json.at("url");
     out.roots = json.at("roots").get<std::vector<std::string>>();
     out.path = steps(json.at("path"));
-    for (const Json& way : json.value("ways", Json::array())) out.ways.push_back({way.at("root"), steps(way.at("calls"))});
+    for (const Json& way : json.value("ways", Json::array()))
+      out.ways.push_back({way.at("root"), steps(way.at("calls"))});
     for (const Json& one : json.at("related")) out.related.push_back({place(one), one.at("message")});
     for (const Json& one : json.at("fixes")) out.fixes.push_back(fix(one));
     if (json.contains("evidence"))
@@ -122,9 +123,8 @@ class Reader {
 
   Fix fix(const Json& json) {
     Fix out;
-    out.applicability =
-        one_of<Applicability>(json.at("applicability"), applicability_name,
-                              {Applicability::Safe, Applicability::Unsafe, Applicability::Display});
+    out.applicability = one_of<Applicability>(json.at("applicability"), applicability_name,
+                                              {Applicability::Safe, Applicability::Unsafe, Applicability::Display});
     out.message = json.at("message");
     for (const Json& edit : json.at("edits")) out.edits.push_back({place(edit), edit.at("text")});
     return out;

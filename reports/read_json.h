@@ -10,8 +10,8 @@
 
 namespace fullgraph::reports {
 
-// The text of a file by the path that the report shows. Null: it cannot be had; then places keep their lines and columns,
-// and nothing can be shown of what stands there.
+// The text of a file by the path that the report shows. Null: it cannot be had; then places keep their lines and
+// columns, and nothing can be shown of what stands there.
 using SourceReader = std::function<std::shared_ptr<const ir::SourceFile>(const std::string& shown)>;
 
 // Error (Usage): it is no such report, or of another schema. `name`: the file, for the message.
