@@ -468,16 +468,23 @@ Names option_names(const CLI::App& app) {
 }
 
 // The error for arguments that CLI11 did not take.
+// What no option and no argument took. `--`, behind which everything is an argument, is among it for CLI11.
+std::vector<std::string> left_over(const CLI::App& app) {
+  std::vector<std::string> out = app.remaining(true);
+  std::erase(out, "--");
+  return out;
+}
+
 std::unexpected<Error> unknown(const CLI::App& app) {
   const CLI::App* used = &app;
   for (const CLI::App* command : app.get_subcommands()) used = command;
-  for (const std::string& argument : app.remaining(true)) {
+  for (const std::string& argument : left_over(app)) {
     if (argument.starts_with('-')) {
       const std::string name = argument.substr(0, argument.find('='));
       return usage("unknown option `" + name + "`" + suggestion(name, option_names(*used)));
     }
   }
-  const std::vector<std::string> rest = app.remaining(true);
+  const std::vector<std::string> rest = left_over(app);
   const std::string first = rest.empty() ? std::string() : rest.front();
   if (used == &app) {
     Names commands;
@@ -615,10 +622,10 @@ Result<Command> parse_command_line(std::vector<std::string> arguments, const std
     out.text = std::string(call.what()) + "\n";
     return out;
   } catch (const CLI::ParseError& error) {
-    if (!app.remaining(true).empty()) return unknown(app);
+    if (!left_over(app).empty()) return unknown(app);
     return usage(error.what());
   }
-  if (!app.remaining(true).empty()) return unknown(app);
+  if (!left_over(app).empty()) return unknown(app);
 
   auto json = is_json(format);
   if (!json) return std::unexpected(json.error());

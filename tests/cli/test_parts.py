@@ -235,3 +235,10 @@ def test_real_sources(check, fullgraph, tmp_path):
         check("--output-format", "json", "--roots", "modules", "--shard", f"{n}/5", "-o", part, ".", cwd=folder)
     assert fullgraph("merge", "--output-format", "json", *parts, cwd=folder).stdout == whole.stdout
     assert len(whole.findings()) > 100
+
+
+def test_arguments_behind_two_dashes(check, tmp_path):
+    """As everywhere: what follows is a path, whatever it looks like."""
+    (tmp_path / "-odd.py").write_text(MODEL)
+    assert lines(check("--output-format", "json", "--", "-odd.py")) == [("-odd.py", 7), ("-odd.py", 8), ("-odd.py", 14)]
+    assert check("--", "--select").code == 2

@@ -24,6 +24,8 @@ def prefix(tmp_path_factory) -> pathlib.Path:
 def test_program(prefix):
     assert run(prefix / "bin" / "fullgraph", "--version").startswith("fullgraph ")
     assert (prefix / "share" / "doc" / "fullgraph" / "rules.md").is_file()
+    assert (prefix / "share" / "man" / "man1" / "fullgraph.1").read_text() == run(PROGRAM, "man")
+    assert "complete" in (prefix / "share" / "bash-completion" / "completions" / "fullgraph").read_text()
 
 
 def test_libraries(prefix, tmp_path):
