@@ -76,6 +76,7 @@ ChangedLines ChangedLines::of_patch(std::string_view patch, const std::string& t
       inside -= line.starts_with('+');
     } else if (line.starts_with("diff --git ")) {
       ranges = nullptr;
+      inside = 0;
     } else if (line.starts_with("+++ ")) {
       const auto path = path_of(line);
       ranges = path ? &out.lines_[top + "/" + *path] : nullptr;
@@ -90,21 +91,29 @@ ChangedLines ChangedLines::of_patch(std::string_view patch, const std::string& t
 
 Result<ChangedLines> ChangedLines::since(const std::string& revision, const std::string& folder) {
   const auto failed = [&](const Error& error) {
-    return std::unexpected(Error{ErrorKind::Usage, "--diff-base " + revision + ": " + error.message, {}});
+    const bool shallow = error.message.contains("revision") || error.message.contains("merge base");
+    return std::unexpected(Error{
+        ErrorKind::Usage,
+        "--diff-base " + revision + ": " + error.message + (shallow ? " (does the clone reach back so far?)" : ""),
+        {}});
   };
-  auto top = run_git(folder, {"rev-parse", "--show-toplevel"});
+  const auto git = [](const std::string& where, const std::vector<std::string>& arguments) {
+    return run_git(where, arguments, Trust::OwnRepositories);
+  };
+  auto top = git(folder, {"rev-parse", "--show-toplevel"});
   if (!top) return failed(top.error());
   while (top->ends_with('\n')) top->pop_back();
-  const auto patch = run_git(*top, {"diff", "--merge-base", "--unified=0", "--no-color", "--no-ext-diff",
-                                    "--no-textconv", "--no-relative", "--find-renames", "--ignore-submodules",
-                                    "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", revision, "--"});
+  const auto patch =
+      git(*top, {"diff", "--merge-base", "--unified=0", "--inter-hunk-context=0", "--text", "--no-color",
+                 "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "--ignore-submodules",
+                 "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", revision, "--"});
   if (!patch) return failed(patch.error());
   ChangedLines out = of_patch(*patch, *top);
-  const auto untracked = run_git(*top, {"ls-files", "--others", "--exclude-standard", "-z"});
-  if (!untracked) return failed(untracked.error());
-  for (std::string_view rest = *untracked; !rest.empty();) {
+  const auto tracked = git(*top, {"ls-files", "-z"});
+  if (!tracked) return failed(tracked.error());
+  for (std::string_view rest = *tracked; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\0'), rest.size());
-    out.add(*top + "/" + std::string(rest.substr(0, end)));
+    out.add_unchanged(*top + "/" + std::string(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return out;
@@ -114,7 +123,7 @@ bool ChangedLines::touch(const Diagnostic& finding, const std::string& working_d
   if (finding.place.source == nullptr) return false;
   const ir::SourceFile& source = *finding.place.source;
   const auto found = lines_.find(canonical(absolute_path(source.path(), working_directory)));
-  if (found == lines_.end()) return false;
+  if (found == lines_.end()) return true;
   const unsigned first = source.position(finding.place.span.begin).line,
                  last = source.position(finding.place.span.end).line;
   return std::ranges::any_of(found->second,

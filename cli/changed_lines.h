@@ -14,16 +14,17 @@ namespace fullgraph::cli {
 class ChangedLines {
  public:
   // What the working tree below the repository of `folder` has that the last common ancestor of `revision` and HEAD has
-  // not, untracked files as a whole. Error (Usage): no git, no repository, no such revision, no common ancestor.
+  // not. Error (Usage): no git, no repository, one of another owner, no such revision, no common ancestor.
   static Result<ChangedLines> since(const std::string& revision, const std::string& folder);
 
   // The hunks of `git diff --unified=0`; paths in it belong to `top`.
   static ChangedLines of_patch(std::string_view patch, const std::string& top);
 
-  // A whole file, by absolute path.
-  void add(const std::string& path) { lines_[path] = {{1, UINT32_MAX}}; }
+  // A file, by absolute path, of which git knows and says nothing: none of its lines has changed.
+  void add_unchanged(const std::string& path) { lines_.try_emplace(path); }
 
-  // Is a line of the finding's place among them? `working_directory`: where shown paths belong.
+  // Is a line of the finding's place among them? All lines of a file are that git does not track: it is new, ignored or
+  // of another repository. `working_directory`: where shown paths belong.
   [[nodiscard]] bool touch(const Diagnostic& finding, const std::string& working_directory) const;
 
  private:

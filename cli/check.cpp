@@ -23,6 +23,7 @@
 #include "cli/terminal.h"
 #include "cli/timing.h"
 #include "reports/report.h"
+#include "rules/fingerprint.h"
 #include "rules/rule.h"
 
 namespace fullgraph::cli {
@@ -48,7 +49,6 @@ class Check {
     timing_.lap("discover");
 
     found_ = analysis_->run(given_texts(), options_.jobs);
-    if (auto done = keep_changed(); !done) return std::unexpected(done.error());
 
     // Repairs, what the baseline accepts left out. They are on the disk before anything is reported.
     if (auto done = read_baseline(); !done) return std::unexpected(done.error());
@@ -58,7 +58,9 @@ class Check {
     }
 
     // From here on findings only disappear into the baseline. It is rewritten before the report, which then is empty.
+    if (auto done = find_changed(); !done) return std::unexpected(done.error());
     if (auto done = compare_with_baseline(); !done) return std::unexpected(done.error());
+    keep_changed();
     return report();
   }
 
@@ -131,19 +133,30 @@ class Check {
            std::ranges::find(sources_, error.where->file, &SourcePath::shown) != sources_.end();
   }
 
-  // --diff-base: what is on other lines goes.
-  Result<void> keep_changed() {
+  // --diff-base: what is on other lines goes to the front, so that it is what a baseline has accepted.
+  Result<void> find_changed() {
     if (!options_.diff_base) return {};
-    const std::string folder = from_stdin() ? working_directory_ : common_folder();
-    const auto changed = ChangedLines::since(*options_.diff_base, folder);
+    auto changed = ChangedLines::since(*options_.diff_base, from_stdin() ? working_directory_ : common_folder());
     if (!changed) return std::unexpected(changed.error());
-    const std::size_t left_out = std::erase_if(
-        found_.list, [&](const Diagnostic& finding) { return !changed->touch(finding, working_directory_); });
-    if (left_out > 0) {
-      found_.notes.push_back(fmt::format("{} finding{} on lines that have not changed since {} left out", left_out,
-                                         left_out == 1 ? " is" : "s are", *options_.diff_base));
-    }
+    changed_ = std::move(*changed);
+    // What will be left out counts all the same where several findings look alike.
+    const std::vector<std::string> prints = rules::fingerprints(found_.list);
+    for (std::size_t at = 0; at < prints.size(); ++at) found_.list[at].fingerprint = prints[at];
+    std::ranges::stable_partition(found_.list, [this](const Diagnostic& one) { return !is_on_changed_line(one); });
     return {};
+  }
+
+  [[nodiscard]] bool is_on_changed_line(const Diagnostic& finding) const {
+    return changed_->touch(finding, working_directory_);
+  }
+
+  void keep_changed() {
+    if (!changed_) return;
+    const auto left_out =
+        std::erase_if(found_.list, [this](const Diagnostic& one) { return !is_on_changed_line(one); });
+    if (left_out == 0) return;
+    found_.notes.push_back(fmt::format("{} finding{} on lines that have not changed since {} {} left out", left_out,
+                                       left_out == 1 ? "" : "s", *options_.diff_base, left_out == 1 ? "is" : "are"));
   }
 
   // The deepest folder that holds all given paths: its configuration says what holds for the whole run.
@@ -365,6 +378,7 @@ class Check {
   Environment environment_;
   std::unique_ptr<Analysis> analysis_;
   std::optional<Baseline> baseline_;
+  std::optional<ChangedLines> changed_;
   Findings found_;
   fixer::Outcome repaired_;
   std::size_t baselined_ = 0;

@@ -150,10 +150,10 @@ class Finder {
 
   // What git tracks or would track below `folder`, relative to it. Nothing: ask the file system.
   std::optional<std::vector<std::string>> list_with_git(const std::string& folder) {
-    const auto listing = run_git(folder, {"ls-files", "-co", "--exclude-standard", "-z"});
+    const auto listing = run_git(folder, {"ls-files", "-co", "--exclude-standard", "-z"}, Trust::OnlyNames);
     if (!listing) return std::nullopt;
     // Nothing there, or the whole folder is ignored: then it was named for a reason.
-    if (listing->empty() && run_git(folder, {"check-ignore", "-q", "."})) return std::nullopt;
+    if (listing->empty() && run_git(folder, {"check-ignore", "-q", "."}, Trust::OnlyNames)) return std::nullopt;
     std::vector<std::string> out;
     std::string_view rest = *listing;
     while (!rest.empty()) {

@@ -6,10 +6,12 @@
 
 namespace fullgraph::cli {
 
-Result<std::string> run_git(const std::string& folder, const std::vector<std::string>& arguments) {
+Result<std::string> run_git(const std::string& folder, const std::vector<std::string>& arguments, Trust trust) {
   validator::Command command;
   // `fsmonitor` names a program that git would start.
-  command.arguments = {"git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", folder};
+  command.arguments = {"git", "-c", "core.fsmonitor=false"};
+  if (trust == Trust::OnlyNames) command.arguments.insert(command.arguments.end(), {"-c", "safe.directory=*"});
+  command.arguments.insert(command.arguments.end(), {"-C", folder});
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   command.unset = {"GIT_*"};
   command.errors = validator::Stderr::Discarded;

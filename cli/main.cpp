@@ -58,7 +58,9 @@ int run(int argc, char** argv) {
 #endif
       return fullgraph::server::serve(working_directory);
     case Command::Kind::Print:
-      return print(command->text) ? exit_clean : exit_error;
+      if (print(command->text)) return exit_clean;
+      print_error({fullgraph::ErrorKind::Io, "cannot write to stdout", {}});
+      return exit_error;
   }
   return exit_error;
 }

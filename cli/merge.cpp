@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <tuple>
 
@@ -56,6 +57,8 @@ void add(reports::Report& out, reports::Report part) {
 Result<reports::Report> merged(const std::vector<std::string>& files, const std::string& working_directory) {
   const reports::SourceReader read = [&](const std::string& shown) -> std::shared_ptr<const ir::SourceFile> {
     const std::string path = absolute_path(shown, working_directory);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return nullptr;
     if (auto source = python::read_source(path, shown)) return *source;
     const auto bytes = read_file(path);
     if (!bytes) return nullptr;

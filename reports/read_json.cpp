@@ -1,6 +1,8 @@
 #include "reports/read_json.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -22,7 +24,7 @@ class StandIns {
     unsigned& width = widths_[file][line];
     columns_ += std::max(width, column) - width;
     width = std::max(width, column);
-    if (line > most_lines || columns_ > most_columns)
+    if (line == 0 || column == 0 || line > most_lines || columns_ > most_columns)
       throw Json::other_error::create(501, "a place that no file has", nullptr);
   }
 
@@ -63,20 +65,39 @@ class Reader {
   }
 
  private:
-  void note_places(const Json& json) {
-    if (json.is_object() && json.contains("end_column")) {
-      stand_ins_.note(json.at("file"), json.at("line"), json.at("column"));
-      stand_ins_.note(json.at("file"), json.at("end_line"), json.at("end_column"));
+  void note(const Json& place) {
+    stand_ins_.note(place.at("file"), number(place.at("line")), number(place.at("column")));
+    stand_ins_.note(place.at("file"), number(place.at("end_line")), number(place.at("end_column")));
+  }
+
+  void note_places(const Json& findings) {
+    for (const Json& finding : findings) {
+      note(finding);
+      for (const char* const list : {"path", "related"}) {
+        for (const Json& one : finding.at(list)) note(one);
+      }
+      for (const Json& fix : finding.at("fixes")) {
+        for (const Json& edit : fix.at("edits")) note(edit);
+      }
+      for (const Json& way : finding.value("ways", Json::array())) {
+        for (const Json& call : way.at("calls")) note(call);
+      }
     }
-    if (json.is_structured()) {
-      for (const Json& inner : json) note_places(inner);
-    }
+  }
+
+  // JSON's numbers become unsigned ones whatever they are.
+  static unsigned number(const Json& json) {
+    const auto out = json.get<std::int64_t>();
+    if (!json.is_number_integer() || out < 0 || out > std::numeric_limits<unsigned>::max())
+      throw Json::other_error::create(501, "a number that counts nothing", nullptr);
+    return static_cast<unsigned>(out);
   }
 
   Place place(const Json& json) {
     const std::string file = json.at("file");
     if (file.empty()) return {};
-    const ir::LineColumn begin{json.at("line"), json.at("column")}, end{json.at("end_line"), json.at("end_column")};
+    const ir::LineColumn begin{number(json.at("line")), number(json.at("column"))};
+    const ir::LineColumn end{number(json.at("end_line")), number(json.at("end_column"))};
     auto [found, added] = sources_.try_emplace(file);
     if (added) found->second = read_(file);
     if (found->second != nullptr) {
@@ -110,6 +131,7 @@ class Reader {
       out.ways.push_back({way.at("root"), steps(way.at("calls"))});
     for (const Json& one : json.at("related")) out.related.push_back({place(one), one.at("message")});
     for (const Json& one : json.at("fixes")) out.fixes.push_back(fix(one));
+    out.fingerprint = json.at("fingerprint");
     if (json.contains("evidence"))
       out.evidence = json["evidence"] == "confirmed" ? Evidence::Confirmed : Evidence::RunTime;
     return out;

@@ -84,6 +84,8 @@ struct Diagnostic {
   std::vector<Related> related;
   std::vector<Fix> fixes;  // the best first
   Evidence evidence = Evidence::Static;
+  std::string fingerprint =
+      {};                // where findings beside it are left out or come from elsewhere; empty: of its own report
   bool unusual = false;  // happens only with an argument against its constructor's default
 };
 

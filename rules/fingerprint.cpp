@@ -72,7 +72,7 @@ std::vector<std::string> fingerprints(const std::vector<Diagnostic>& findings) {
     const unsigned index = seen[key]++;
     key += '\0';
     key += std::to_string(index);
-    out.push_back(hash_text(key));
+    out.push_back(finding.fingerprint.empty() ? hash_text(key) : finding.fingerprint);
   }
   return out;
 }

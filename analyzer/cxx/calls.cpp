@@ -392,6 +392,14 @@ bool Translator::call_module(const clang::CXXMemberCallExpr* call, Piece& out) {
 bool Translator::call_operator_handle(const clang::CXXMemberCallExpr* call, Piece& out) {
   const std::string owner = qualified(call->getMethodDecl()->getParent());
   const std::string name = call->getMethodDecl()->getNameAsString();
+  // `x.device().is_cpu()`: what the tensor says of itself
+  if (owner == "c10::Device" && one_of(name, {"is_cpu", "is_cuda"})) {
+    const auto* device = llvm::dyn_cast<clang::CXXMemberCallExpr>(plain(object_of(call)));
+    if (device == nullptr || !is_tensor(object_of(device)->getType())) return false;
+    operand(object_of(device), out);
+    out << "." << name;
+    return true;
+  }
   if (owner == "c10::Dispatcher" && name == "findSchemaOrThrow" && call->getNumArgs() > 0) {
     const auto* text = llvm::dyn_cast<clang::StringLiteral>(plain(call->getArg(0)));
     const std::string schema = text == nullptr ? std::string() : text->getString().str();
@@ -402,7 +410,12 @@ bool Translator::call_operator_handle(const clang::CXXMemberCallExpr* call, Piec
     };
     if (colons == std::string::npos || !is_word(schema.substr(0, colons)) || !is_word(schema.substr(colons + 2)))
       return false;
+    const auto* overload =
+        call->getNumArgs() < 2 ? nullptr : llvm::dyn_cast<clang::StringLiteral>(plain(call->getArg(1)));
+    const std::string other = overload == nullptr ? std::string() : overload->getString().str();
+    if (!other.empty() && !is_word(other)) return false;
     out << "torch.ops." << schema.substr(0, colons) << "." << schema.substr(colons + 2);
+    if (!other.empty()) out << "." << other;
     return true;
   }
   if (owner == "c10::OperatorHandle" && name == "typed") {

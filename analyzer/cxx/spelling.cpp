@@ -56,8 +56,11 @@ constexpr std::array<Pair, 7> properties = {{{"requires_grad", ".requires_grad"}
                                              {"sizes", ".shape"},
                                              {"device", ".device"},
                                              {"grad_fn", ".grad_fn"}}};
-constexpr std::array<Pair, 4> more_properties = {
-    {{"scalar_type", ".dtype"}, {"dtype", ".dtype"}, {"is_cuda", ".is_cuda"}, {"tensor_data", ".data"}}};
+constexpr std::array<Pair, 5> more_properties = {{{"scalar_type", ".dtype"},
+                                                  {"dtype", ".dtype"},
+                                                  {"is_cuda", ".is_cuda"},
+                                                  {"is_cpu", ".is_cpu"},
+                                                  {"tensor_data", ".data"}}};
 constexpr std::array<Pair, 5> methods = {{{"set_requires_grad", ".requires_grad_"},
                                           {"toType", ".to"},
                                           {"variable_data", ".detach"},

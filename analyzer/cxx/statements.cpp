@@ -4,21 +4,40 @@
 
 #include "analyzer/cxx/spelling.h"
 #include "analyzer/cxx/translator.h"
+#include "clang/AST/DeclTemplate.h"
 
 namespace fullgraph::cxx {
 namespace {
+
+// A guard that leaves kernels of autograd out, one in a std::optional or std::unique_ptr, or an object that has one.
+bool keeps_below_autograd(clang::QualType type, unsigned depth) {
+  const std::string name = class_name(type);
+  for (const std::string_view below :
+       {"at::AutoDispatchBelowAutograd", "at::AutoDispatchBelowADInplaceOrView", "at::AutoNonVariableTypeMode",
+        "c10::InferenceMode", "c10::impl::ExcludeDispatchKeyGuard", "c10::impl::ForceDispatchKeyGuard"}) {
+    if (name == below) return true;
+  }
+  const clang::CXXRecordDecl* record = record_of(type);
+  if (record == nullptr || depth == 0 || is_tensor(type) || is_module(record)) return false;
+  if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
+    for (const clang::TemplateArgument& argument : special->getTemplateArgs().asArray()) {
+      if (argument.getKind() == clang::TemplateArgument::Type && keeps_below_autograd(argument.getAsType(), depth - 1))
+        return true;
+    }
+  }
+  record = record->getDefinition();
+  return record != nullptr && std::ranges::any_of(record->fields(), [&](const clang::FieldDecl* field) {
+           return keeps_below_autograd(field->getType(), depth - 1);
+         });
+}
 
 // The `with` that a guard is, over the rest of its block; empty for a variable that is none.
 std::string guard_of(const clang::VarDecl* variable) {
   const std::string name = class_name(variable->getType());
   if (name == "c10::NoGradGuard" || name == "at::NoGradGuard") return "torch.no_grad()";
-  if (name == "c10::InferenceMode") return "torch.inference_mode()";
+  if (name == "c10::InferenceMode") return "torch.inference_mode(), " + std::string(below_autograd) + "()";
   if (name == "c10::AutoGradMode") return "torch.set_grad_enabled";
-  for (const std::string_view below : {"at::AutoDispatchBelowAutograd", "at::AutoDispatchBelowADInplaceOrView",
-                                       "at::AutoNonVariableTypeMode", "c10::impl::ExcludeDispatchKeyGuard"}) {
-    if (name == below) return std::string(below_autograd) + "()";
-  }
-  return {};
+  return keeps_below_autograd(variable->getType(), 2) ? std::string(below_autograd) + "()" : std::string();
 }
 
 const clang::VarDecl* guard_in(const clang::Stmt* statement) {
@@ -35,6 +54,22 @@ bool calls_graph(const clang::Stmt* statement, std::string_view method) {
   const auto* call = expression == nullptr ? nullptr : llvm::dyn_cast<clang::CXXMemberCallExpr>(plain(expression));
   return call != nullptr && call->getMethodDecl() != nullptr &&
          qualified(call->getMethodDecl()) == "at::cuda::CUDAGraph::" + std::string(method);
+}
+
+bool calls_graph_within(const clang::Stmt* statement, std::string_view method) {
+  return statement != nullptr &&
+         (calls_graph(statement, method) || std::ranges::any_of(statement->children(), [&](const clang::Stmt* inner) {
+            return calls_graph_within(inner, method);
+          }));
+}
+
+// Does the capture that begins in front of these statements end among them, and nowhere inside of one?
+bool ends_capture(llvm::ArrayRef<clang::Stmt*> statements) {
+  for (const clang::Stmt* one : statements) {
+    if (calls_graph(one, "capture_end")) return true;
+    if (calls_graph_within(one, "capture_end")) return false;
+  }
+  return false;
 }
 
 // `int i = first` and `i < last` and `++i` of a loop; null where it is another kind of loop.
@@ -95,23 +130,28 @@ void Translator::body(const clang::Stmt* statement_) {
 
 // A guard holds until the end of its block.
 void Translator::block(llvm::ArrayRef<clang::Stmt*> statements) {
-  std::size_t open = 0, captures = 0;  // guards and captures around the statement; captures that began after them
-  for (const clang::Stmt* one : statements) {
+  std::vector<const clang::Stmt*> open;  // guards around the statement; null: the capture
+  const auto capture = [&] { return std::ranges::find(open, nullptr); };
+  for (std::size_t at = 0; at < statements.size(); ++at) {
+    const clang::Stmt* const one = statements[at];
     if (guard(one)) {
-      ++open;
-      captures = 0;
-    } else if (begin_capture(one)) {
-      ++open;
-      ++captures;
-    } else if (captures > 0 && calls_graph(one, "capture_end")) {
-      out_.close();
-      --open;
-      --captures;
+      open.push_back(one);
+    } else if (capture() == open.end() && ends_capture(statements.drop_front(at + 1)) && begin_capture(one)) {
+      open.push_back(nullptr);
+    } else if (capture() != open.end() && calls_graph(one, "capture_end")) {
+      // Guards that were made in between go on.
+      const std::vector<const clang::Stmt*> inner(capture() + 1, open.end());
+      for (auto left = open.end(); left != capture(); --left) out_.close();
+      open.erase(capture(), open.end());
+      for (const clang::Stmt* const made : inner) {
+        guard(made);
+        open.push_back(made);
+      }
     } else {
       statement(one);
     }
   }
-  for (; open > 0; --open) out_.close();
+  for (std::size_t left = open.size(); left > 0; --left) out_.close();
 }
 
 // Opens the block of a guard.

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 6> waiting = {
 // Kernels by whom the dispatcher gives them to: those that autograd asks; those that a trace or a CUDA graph runs.
 // What runs on CPUs alone may look at its tensors.
 bool is_for_autograd(std::string_view key) {
-  return key.starts_with("Autograd");
+  return key == "Autograd";  // of all devices
 }
 bool is_device(std::string_view key) {
   return key == "CPU" || key == "CUDA";
@@ -138,7 +138,7 @@ Value Interpreter::call_cxx(const std::string& name, Arguments& arguments) {
     if (called == autograd_kernel_) {
       Event found = event(EventKind::OperatorCallsItself, arguments.span);
       found.callee = called;
-      emit(std::move(found));
+      if (found.condition.empty()) emit(std::move(found));  // else it may come to an end
     }
     return heap_.tensor(Origin::Intermediate);
   }
@@ -186,10 +186,14 @@ void Interpreter::note_cxx_method(TensorObject* tensor, std::string_view name, c
     report_recorded(EventKind::HostCopy, name, arguments);
   } else if (name == "backward" && in_backward_pass()) {
     report_recorded(EventKind::NestedBackward, name, arguments);
-  } else if (name == "retain_grad" && tensor->origin == Origin::Intermediate) {
+  } else if (name == "retain_grad") {
+    // Of a leaf it does nothing; where gradients are certainly on, or something was asked before, there may well be
+    // one.
+    const bool computed =
+        tensor->origin == Origin::Intermediate && tensor->own_mark == UINT32_MAX && !truth(grad_mode_);
     Event found = event(EventKind::RetainedGradient, arguments.span);
     found.subject = receiver(arguments.span, name);
-    if (traced() && !found.needs_grad && !found.needs_training) emit(std::move(found));
+    if (computed && traced() && region_ == Region::Model && found.condition.empty()) emit(std::move(found));
   } else if (name == "register_hook") {
     note_cxx_hook(tensor, arguments);
   } else if (name == "requires_grad_" && tensor->origin == Origin::Intermediate &&

@@ -478,6 +478,8 @@ Value Interpreter::tensor_attribute(TensorObject* tensor, Symbol name, ir::Span 
   if (one_of(text_name, {"is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta", "is_nested", "is_xla",
                          "is_mkldnn", "is_xpu", "is_cpu"})) {
     if (entry_mode_) return heap_.boolean(text_name == "is_cpu");
+    // What is asked of C++ is what it does where there is a device to wait for.
+    if (in_cxx() && one_of(text_name, {"is_cuda", "is_cpu"})) return heap_.boolean(text_name == "is_cuda");
     return heap_.typed(Kind::Bool, heap_.sym("the tensor's " + std::string(text_name)));
   }
   if (text_name == "is_leaf") return heap_.typed(Kind::Bool);

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 
@@ -72,7 +73,7 @@ def test_changed_lines(check, repository):
     (repository / "new.py").write_text(MODEL)
     assert lines(since(check, "HEAD")) == [("new.py", 7), ("new.py", 8), ("new.py", 14)]
     result = since(check, "HEAD", "new.py", "kept.py")
-    assert result.code == 1 and "3 findings are on lines that have not changed since HEAD left out" in result.stderr
+    assert result.code == 1 and "3 findings on lines that have not changed since HEAD are left out" in result.stderr
 
 
 def test_moved_lines_have_not_changed(check, repository):
@@ -113,6 +114,52 @@ def test_folders_and_names(check, repository):
     expected = sorted((name, 8) for name in ("plain.py", "blank name.py", "ü.py", 'quo"te.py'))
     assert sorted(lines(since(check, "HEAD", cwd=folder))) == expected
     assert sorted(lines(since(check, "HEAD", ".", cwd=folder))) == expected
+
+
+def test_nothing_changed_is_lost(check, repository):
+    """Whatever git is told to print; and files that git does not track, or another repository does, count as new."""
+    text = MODEL.replace("sum().item()", "max().item()")
+    (repository / "model.py").write_text(text.replace("        return x\n", "        return x * 1\n"))
+    (repository / "kept.py").write_text(text)
+    git(repository, "config", "diff.interHunkContext", "20")
+    (repository / ".gitattributes").write_text("*.py -diff\n")
+    (repository / ".gitignore").write_text("ignored.py\n")
+    (repository / "ignored.py").write_text(MODEL)
+    inner = repository / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "net.py").write_text(MODEL)
+    git(inner, "add", "-A")
+    git(inner, "commit", "-qm", "inner")
+    new = [7, 8, 14]
+    assert sorted(lines(since(check, "HEAD", ".", "ignored.py", "inner/net.py"))) == sorted(
+        [("model.py", 8), ("kept.py", 8), *(("ignored.py", line) for line in new), *(("inner/net.py", line) for line in new)])
+
+
+def test_a_repository_of_somebody_else_runs_nothing(check, repository):
+    """git would start the filter that its configuration names."""
+    git(repository, "config", "filter.odd.clean", f"touch {repository}/started; cat")
+    (repository / ".gitattributes").write_text("*.py filter=odd\n")
+    (repository / "model.py").write_text(MODEL + "\n")
+    (repository / "started").unlink(missing_ok=True)
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files to others")
+    for path in (repository, repository / ".git"):
+        os.chown(path, 65534, 65534)
+    assert since(check, "HEAD").code == 2 and not (repository / "started").exists()
+    assert check().code == 1 and not (repository / "started").exists()
+
+
+def test_baseline_and_changed_lines(check, repository):
+    """A second finding that looks like an accepted one is new; and identities are those of the whole report."""
+    check("--baseline", "accepted.json", "--update-baseline", "model.py")
+    (repository / "model.py").write_text(MODEL.replace("        return x\n", "        print(x)\n        return x\n"))
+    assert lines(since(check, "HEAD", "--baseline", "accepted.json", "model.py")) == [("model.py", 14)]  # by git
+    whole = check("--output-format", "json", "model.py").findings()
+    (new,) = since(check, "HEAD", "model.py").findings()
+    assert new["fingerprint"] == [one["fingerprint"] for one in whole if one["line"] == 14][0]
+    git(repository, "checkout", "-q", "model.py")
+    assert "are gone" not in since(check, "HEAD", "--baseline", "accepted.json", "model.py").stderr
 
 
 def test_diff_base_errors(check, repository, tmp_path_factory):
@@ -191,6 +238,10 @@ def test_merge_of_whole_runs(check, fullgraph, repository):
     (repository / "model.py").unlink()
     gone = fullgraph("merge", "--output-format", "concise", "model.json", "kept.json", cwd=repository)
     assert gone.stdout == whole.stdout
+    identities = [one["fingerprint"] for one in check("--output-format", "json", "kept.py").findings()]
+    (repository / "kept.py").write_text("# another text\n")
+    other = fullgraph("merge", "--output-format", "json", "kept.json", cwd=repository)
+    assert [one["fingerprint"] for one in other.findings()] == identities
 
 
 def test_merge_errors(check, fullgraph, project):
@@ -209,12 +260,21 @@ def test_merge_errors(check, fullgraph, project):
         (reports / "odd.json").write_text(text)
         assert "no report of fullgraph in JSON" in said("odd.json"), text
     report = json.loads((reports / "1.json").read_text())
-    odd = [("line", -1), ("line", 10**15), ("line", "1"), ("file", 3), ("severity", "loud"), ("path", [1]), ("fixes", [1]),
+    odd = [("line", 0), ("end_line", 2**32), ("line", 1.5), ("line", -1), ("line", 10**15), ("line", "1"), ("file", 3), ("severity", "loud"), ("path", [1]), ("fixes", [1]),
            ("column", 4_000_000_000)]
     for key, value in odd:
         finding = {**report["findings"][0], key: value, "file": value if key == "file" else "not-there.py"}
         (reports / "odd.json").write_text(json.dumps({**report, "findings": [finding], "shard": {"number": 1, "of": 1}}))
         assert "no report of fullgraph in JSON" in said("odd.json"), key
+    nested = "[" * 100_000 + "]" * 100_000
+    (reports / "odd.json").write_text((reports / "1.json").read_text().replace('"findings": [', f'"findings": [{nested},', 1))
+    assert "no report of fullgraph in JSON" in said("odd.json")
+    for name in ("/dev/zero", "fifo"):
+        if name == "fifo":
+            os.mkfifo(reports / name)
+        finding = {**report["findings"][0], "file": name, "path": [], "related": [], "fixes": []}
+        (reports / "odd.json").write_text(json.dumps({**report, "findings": [finding], "shard": {"number": 1, "of": 1}}))
+        assert fullgraph("merge", "odd.json", cwd=reports, timeout=20).code == 1
     (reports / "2.json").write_text((reports / "2.json").read_text().replace('"version": "', '"version": "9.'))
     assert "several versions" in said("1.json", "2.json", "3.json")
 
