@@ -90,32 +90,27 @@ ChangedLines ChangedLines::of_patch(std::string_view patch, const std::string& t
 }
 
 Result<ChangedLines> ChangedLines::since(const std::string& revision, const std::string& folder) {
-  const auto failed = [&](const Error& error) {
-    const bool shallow = error.message.contains("revision") || error.message.contains("merge base");
-    return std::unexpected(Error{
-        ErrorKind::Usage,
-        "--diff-base " + revision + ": " + error.message + (shallow ? " (does the clone reach back so far?)" : ""),
-        {}});
-  };
-  const auto git = [](const std::string& where, const std::vector<std::string>& arguments) {
-    return run_git(where, arguments, Trust::OwnRepositories);
+  const auto git = [&](const std::string& where, const std::vector<std::string>& arguments) -> Result<std::string> {
+    if (auto said = run_git(where, arguments, Trust::OwnRepositories)) return std::move(*said);
+    const std::string complaint = complaint_of_git(where, arguments, Trust::OwnRepositories);
+    const bool shallow = complaint.contains("revision") || complaint.contains("merge base");
+    return std::unexpected(
+        Error{ErrorKind::Usage,
+              "--diff-base " + revision + ": " + complaint + (shallow ? " (does the clone reach back so far?)" : ""),
+              {}});
   };
   auto top = git(folder, {"rev-parse", "--show-toplevel"});
-  if (!top) return failed(top.error());
+  if (!top) return std::unexpected(top.error());
   while (top->ends_with('\n')) top->pop_back();
   const auto patch =
       git(*top, {"diff", "--merge-base", "--unified=0", "--inter-hunk-context=0", "--text", "--no-color",
                  "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "--ignore-submodules",
                  "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", revision, "--"});
-  if (!patch) return failed(patch.error());
-  ChangedLines out = of_patch(*patch, *top);
+  if (!patch) return std::unexpected(patch.error());
   const auto tracked = git(*top, {"ls-files", "-z"});
-  if (!tracked) return failed(tracked.error());
-  for (std::string_view rest = *tracked; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    out.add_unchanged(*top + "/" + std::string(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  if (!tracked) return std::unexpected(tracked.error());
+  ChangedLines out = of_patch(*patch, *top);
+  for (const std::string& name : names_in(*tracked)) out.add_unchanged(*top + "/" + name);
   return out;
 }
 

@@ -44,6 +44,9 @@ class Check {
     if (options_.show_files) return show_files();
     if (options_.show_settings) return show_settings();
 
+    // A revision that is none is told before anything is looked at.
+    if (auto done = ask_what_changed(); !done) return std::unexpected(done.error());
+
     // The version of PyTorch, the way to imported packages. Beyond this point the settings do not change.
     if (auto done = prepare(); !done) return std::unexpected(done.error());
     timing_.lap("discover");
@@ -58,7 +61,7 @@ class Check {
     }
 
     // From here on findings only disappear into the baseline. It is rewritten before the report, which then is empty.
-    if (auto done = find_changed(); !done) return std::unexpected(done.error());
+    set_unchanged_first();
     if (auto done = compare_with_baseline(); !done) return std::unexpected(done.error());
     keep_changed();
     return report();
@@ -133,17 +136,22 @@ class Check {
            std::ranges::find(sources_, error.where->file, &SourcePath::shown) != sources_.end();
   }
 
-  // --diff-base: what is on other lines goes to the front, so that it is what a baseline has accepted.
-  Result<void> find_changed() {
+  // --diff-base
+  Result<void> ask_what_changed() {
     if (!options_.diff_base) return {};
     auto changed = ChangedLines::since(*options_.diff_base, from_stdin() ? working_directory_ : common_folder());
     if (!changed) return std::unexpected(changed.error());
     changed_ = std::move(*changed);
+    return {};
+  }
+
+  // What is on other lines goes to the front, so that it is what a baseline has accepted.
+  void set_unchanged_first() {
+    if (!changed_) return;
     // What will be left out counts all the same where several findings look alike.
     const std::vector<std::string> prints = rules::fingerprints(found_.list);
     for (std::size_t at = 0; at < prints.size(); ++at) found_.list[at].fingerprint = prints[at];
     std::ranges::stable_partition(found_.list, [this](const Diagnostic& one) { return !is_on_changed_line(one); });
-    return {};
   }
 
   [[nodiscard]] bool is_on_changed_line(const Diagnostic& finding) const {

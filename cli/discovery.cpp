@@ -154,14 +154,7 @@ class Finder {
     if (!listing) return std::nullopt;
     // Nothing there, or the whole folder is ignored: then it was named for a reason.
     if (listing->empty() && run_git(folder, {"check-ignore", "-q", "."}, Trust::OnlyNames)) return std::nullopt;
-    std::vector<std::string> out;
-    std::string_view rest = *listing;
-    while (!rest.empty()) {
-      const std::size_t end = rest.find('\0');
-      out.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-    return out;
+    return names_in(*listing);
   }
 
   Result<void> add_listed(const std::string& folder, const std::vector<std::string>& listed) {

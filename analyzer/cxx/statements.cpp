@@ -136,7 +136,9 @@ void Translator::block(llvm::ArrayRef<clang::Stmt*> statements) {
     const clang::Stmt* const one = statements[at];
     if (guard(one)) {
       open.push_back(one);
-    } else if (capture() == open.end() && ends_capture(statements.drop_front(at + 1)) && begin_capture(one)) {
+    } else if (capture() == open.end() && calls_graph(one, "capture_begin") &&
+               ends_capture(statements.drop_front(at + 1))) {
+      begin_capture(one);
       open.push_back(nullptr);
     } else if (capture() != open.end() && calls_graph(one, "capture_end")) {
       // Guards that were made in between go on.
@@ -175,14 +177,12 @@ bool Translator::guard(const clang::Stmt* statement) {
 }
 
 // C++:  graph.capture_begin(); … graph.capture_end();
-bool Translator::begin_capture(const clang::Stmt* statement) {
-  if (!calls_graph(statement, "capture_begin")) return false;
+void Translator::begin_capture(const clang::Stmt* statement) {
   Piece head;
   head << "with " << captured_block << "()";
   head.stands_for(0, statement->getSourceRange());
   head << ":";
   out_.open(head);
-  return true;
 }
 
 void Translator::statement(const clang::Stmt* statement) {

@@ -52,7 +52,7 @@ class Translator {
   void body(const clang::Stmt* statement);
   void block(llvm::ArrayRef<clang::Stmt*> statements);
   bool guard(const clang::Stmt* statement);
-  bool begin_capture(const clang::Stmt* statement);
+  void begin_capture(const clang::Stmt* statement);
   void statement(const clang::Stmt* statement);
   void declaration(const clang::DeclStmt* statement);
   void variable(const clang::VarDecl* variable);
